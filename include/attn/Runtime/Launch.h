@@ -1,0 +1,142 @@
+//===- Launch.h - From run-time values to a kernel launch --------*- C++
+//-*-===//
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Checks what a caller binds (contract C9, C13, C14), chooses the kernel of a
+// package and marshals its parameters. Planning touches no device, so it is the
+// same for the GPU, the simulator and the tests. Plain C++.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_RUNTIME_LAUNCH_H
+#define ATTN_RUNTIME_LAUNCH_H
+
+#include "attn/Runtime/Device.h"
+#include "attn/Runtime/Package.h"
+
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+
+namespace attn {
+
+/// A launch that is refused before it starts; the message names the field, the
+/// value and the legal range.
+class LaunchError : public std::runtime_error {
+public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Largest q_len and k_len: positions and their differences stay inside i32.
+constexpr int64_t maxSequenceLength = int64_t(1) << 30;
+/// Base addresses and strides of q, k, v and o (contract C14).
+constexpr int64_t accessAlignmentBytes = 16;
+/// Blocks of a one-dimensional grid (CUDA, maximum x dimension).
+constexpr int64_t maxGrid = (int64_t(1) << 31) - 1;
+
+/// Where q, k, v, o ([batch, heads, positions, head_dim], innermost stride 1)
+/// or lse ([batch, heads, q_len]) lie. Strides are in elements.
+struct TensorView {
+  DevicePtr data = 0;
+  int64_t strideB = 0, strideH = 0, strideS = 0;
+};
+
+/// A value for a param: an integer (i32, i64, bool) or a float.
+struct ParamValue {
+  bool isFloat = false;
+  int64_t intValue = 0;
+  double floatValue = 0;
+
+  static ParamValue ofInt(int64_t value) { return {false, value, 0}; }
+  static ParamValue ofFloat(double value) { return {true, 0, value}; }
+};
+
+/// A tensor of the spec: row-major, contiguous, `elements` long.
+struct TensorBinding {
+  DevicePtr data = 0;
+  int64_t elements = 0;
+};
+
+struct LaunchArguments {
+  int64_t batch = 1, qLen = 0, kLen = 0;
+  TensorView q, k, v, o, lse;
+  DevicePtr qLens = 0, kLens = 0; ///< i32[batch], `batch padded` only
+  DevicePtr workspace = 0;
+  int64_t workspaceBytes = 0;
+  std::map<std::string, ParamValue> params;
+  std::map<std::string, TensorBinding> tensors;
+  std::optional<int64_t> grid; ///< blocks; unset: one per work item
+};
+
+/// A checked launch, ready for any stream.
+struct LaunchPlan {
+  const Kernel *kernel = nullptr; ///< null: nothing to compute, no launch
+  LaunchConfig config;
+  int64_t workItems = 0;
+  std::string reason; ///< which kernel, and why
+};
+
+/// True when PTX for `target` runs on a device of this compute capability:
+/// "sm_80" on 8.0 and everything later, "sm_90a" on exactly 9.0, "sm_100f" on
+/// the rest of its family. Throws PackageError for another spelling.
+bool targetRunsOn(const std::string &target, int smMajor, int smMinor);
+
+/// Number of elements of a tensor of the spec for these lengths.
+int64_t elementCount(const Problem &problem, const Tensor &tensor,
+                     const LaunchArguments &arguments);
+/// Extent of every dimension of a tensor of the spec.
+std::vector<int64_t> extents(const Problem &problem, const Tensor &tensor,
+                             const LaunchArguments &arguments);
+
+/// The factor applied to q . k in this launch: auto, the number, or the param.
+double launchScale(const Problem &problem, const LaunchArguments &arguments);
+
+/// The first kernel, in chooser order, whose target runs on the device and
+/// whose guards hold. Sets `reason`. Throws LaunchError naming what each
+/// kernel lacks when none fits.
+const Kernel &chooseKernel(const Package &package,
+                           const LaunchArguments &arguments,
+                           const DeviceInfo &device, std::string &reason);
+
+/// Bytes of workspace that a launch with these lengths needs.
+int64_t workspaceBytes(const Package &package, const LaunchArguments &arguments,
+                       const DeviceInfo &device);
+
+/// Checks, chooses and marshals. Throws LaunchError.
+LaunchPlan planLaunch(const Package &package, const LaunchArguments &arguments,
+                      const DeviceInfo &device);
+
+/// A package on a device; PTX is loaded at the first launch that needs it. Both
+/// must outlive it. Launching from several threads is safe.
+class LoadedPackage {
+public:
+  LoadedPackage(const Package &package, Device &device);
+
+  /// Plans and launches on the stream, without waiting. Throws LaunchError or
+  /// DeviceError.
+  LaunchPlan launch(const LaunchArguments &arguments,
+                    StreamHandle stream = nullptr);
+  /// Launches a plan made by planLaunch for this package and device.
+  void launch(const LaunchPlan &plan, StreamHandle stream = nullptr);
+  /// The loaded module of a kernel.
+  DeviceModule &module(const Kernel &kernel);
+
+  const Package &package() const { return thePackage; }
+  const DeviceInfo &deviceInfo() const { return info; }
+
+private:
+  const Package &thePackage;
+  Device &device;
+  DeviceInfo info;
+  std::mutex mutex;
+  std::map<const Kernel *, std::unique_ptr<DeviceModule>> modules;
+};
+
+} // namespace attn
+
+#endif // ATTN_RUNTIME_LAUNCH_H

@@ -1,0 +1,115 @@
+//===- Package.h - A compiled attention problem ------------------*- C++
+//-*-===//
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A kernel package: one JSON file with the checked problem, the PTX of one or
+// more kernels and, for each, what a launcher must know. It loads on a machine
+// without a compiler. Plain C++.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_RUNTIME_PACKAGE_H
+#define ATTN_RUNTIME_PACKAGE_H
+
+#include "attn/Reference/Problem.h"
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace attn {
+
+/// The package format this library reads and writes ("attn_package").
+constexpr int packageVersion = 1;
+
+/// A file that is not a package, or one that this library cannot use.
+class PackageError : public std::runtime_error {
+public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Binary form of a kernel parameter. A Bool param travels as I32.
+enum class ArgumentType { Ptr, I64, I32, F32 };
+
+/// A kernel parameter. Names (docs/Architecture.md, "Kernel arguments"):
+///   Ptr  q k v o lse q_lens k_lens workspace tensor:NAME
+///   I64  {q,k,v,o,lse}_stride_{b,h,s}, in elements
+///   I32  batch q_len k_len
+///   F32  scale
+///   param:NAME in the type of the param
+struct KernelArgument {
+  std::string name;
+  ArgumentType type = ArgumentType::Ptr;
+};
+
+/// ceil(extent / divisor); extent is batch, heads, kv_heads, q_len or k_len.
+struct WorkFactor {
+  std::string extent;
+  int64_t divisor = 1;
+};
+
+/// `lhs op rhs`, true or false at launch. A term is a launch value (a name from
+/// `guardNames`), optionally its remainder by `modulo`, or a number.
+struct GuardTerm {
+  std::string name;   ///< empty: the number
+  int64_t number = 0; ///< value without a name
+  int64_t modulo = 0; ///< 0: none
+};
+enum class GuardOp { Eq, Ne, Lt, Le, Gt, Ge };
+struct Guard {
+  GuardTerm lhs;
+  GuardOp op = GuardOp::Eq;
+  GuardTerm rhs;
+};
+
+struct Kernel {
+  std::string name;        ///< entry point in `ptx`
+  std::string target;      ///< "sm_80", "sm_90a", ...
+  std::string ptx;         ///< text of the whole module
+  int64_t block = 0;       ///< threads per block
+  int64_t sharedBytes = 0; ///< dynamic shared memory per block
+  std::vector<KernelArgument> arguments;
+  /// Their product is the number of work items, and the default grid. A kernel
+  /// loops over work items, so every grid from 1 block up gives the same bits.
+  std::vector<WorkFactor> workItems;
+  /// Bytes of global workspace per work item.
+  int64_t workspaceBytesPerItem = 0;
+  int64_t tileM = 0, tileN = 0;
+  std::string schedule; ///< for reports
+  std::vector<Guard> guards;
+};
+
+struct Package {
+  std::string compiler; ///< name and version of what wrote it
+  Problem problem;
+  std::vector<Kernel> kernels;
+  /// Kernel names in order of preference; empty: the order of `kernels`.
+  std::vector<std::string> chooser;
+};
+
+/// Launch values a guard may name: batch, q_len, k_len, heads, kv_heads, the
+/// strides, and {q,k,v,o}_align (largest power of two, at most 256, that
+/// divides the base address in bytes).
+bool isGuardName(const std::string &name);
+/// Extents a work factor may name.
+bool isWorkExtent(const std::string &name);
+
+/// The package as JSON text.
+std::string toJson(const Package &package);
+/// Reads and checks a package. Throws PackageError with one line that names the
+/// field: not a package, another version, a field missing or malformed, an
+/// argument name nothing can bind.
+Package packageFromJson(const std::string &text);
+
+/// One guard as a reader writes it: "q_stride_s % 8 == 0".
+std::string toString(const Guard &guard);
+const char *spelling(ArgumentType type);
+
+} // namespace attn
+
+#endif // ATTN_RUNTIME_PACKAGE_H
