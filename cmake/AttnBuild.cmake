@@ -43,3 +43,30 @@ if(ATTN_STATIC)
 else()
   target_link_libraries(attn_llvm INTERFACE MLIR LLVM)
 endif()
+
+# attn_dialect(Tile tile): TableGen for include/attn/Dialect/Tile/IR/TileOps.td,
+# which includes the dialect, attribute and type definitions. Generates
+# Tile{Dialect,Enums,Attrs,Types,Ops}.{h,cpp}.inc beside it in the build folder.
+function(attn_dialect name namespace)
+  set(LLVM_TARGET_DEFINITIONS ${name}Ops.td)
+  mlir_tablegen(${name}Dialect.h.inc -gen-dialect-decls -dialect=${namespace})
+  mlir_tablegen(${name}Dialect.cpp.inc -gen-dialect-defs -dialect=${namespace})
+  mlir_tablegen(${name}Enums.h.inc -gen-enum-decls)
+  mlir_tablegen(${name}Enums.cpp.inc -gen-enum-defs)
+  mlir_tablegen(${name}Attrs.h.inc -gen-attrdef-decls -attrdefs-dialect=${namespace})
+  mlir_tablegen(${name}Attrs.cpp.inc -gen-attrdef-defs -attrdefs-dialect=${namespace})
+  mlir_tablegen(${name}Types.h.inc -gen-typedef-decls -typedefs-dialect=${namespace})
+  mlir_tablegen(${name}Types.cpp.inc -gen-typedef-defs -typedefs-dialect=${namespace})
+  mlir_tablegen(${name}Ops.h.inc -gen-op-decls -dialect=${namespace})
+  mlir_tablegen(${name}Ops.cpp.inc -gen-op-defs -dialect=${namespace})
+  add_public_tablegen_target(Attn${name}IncGen)
+  add_dependencies(attn-headers Attn${name}IncGen)
+endfunction()
+
+# attn_passes(Tile): TableGen for Passes.td of a folder; header PassesGen.h.inc.
+function(attn_passes name)
+  set(LLVM_TARGET_DEFINITIONS Passes.td)
+  mlir_tablegen(Passes.h.inc -gen-pass-decls -name Attn${name})
+  add_public_tablegen_target(Attn${name}PassesIncGen)
+  add_dependencies(attn-headers Attn${name}PassesIncGen)
+endfunction()
