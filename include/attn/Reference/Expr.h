@@ -1,4 +1,5 @@
-//===- Expr.h - The typed expression tree of a rule --------------*- C++ -*-===//
+//===- Expr.h - The typed expression tree of a rule --------------*- C++
+//-*-===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

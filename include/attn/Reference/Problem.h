@@ -1,4 +1,5 @@
-//===- Problem.h - A checked attention specification -------------*- C++ -*-===//
+//===- Problem.h - A checked attention specification -------------*- C++
+//-*-===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -42,7 +43,16 @@ struct Param {
 };
 
 /// Extent of a tensor dimension.
-enum class DimKind { Literal, Batch, Heads, KvHeads, QLen, KLen, TotalQ, TotalK };
+enum class DimKind {
+  Literal,
+  Batch,
+  Heads,
+  KvHeads,
+  QLen,
+  KLen,
+  TotalQ,
+  TotalK
+};
 struct Dim {
   DimKind kind = DimKind::Literal;
   int64_t literal = 0;
@@ -67,7 +77,8 @@ struct Schedule {
   std::optional<MaxMode> max;
 };
 
-/// Where each written field stands, for diagnostics: field name -> line, column.
+/// Where each written field stands, for diagnostics: field name -> line,
+/// column.
 using FieldLocations = std::map<std::string, std::pair<unsigned, unsigned>>;
 
 struct Problem {
