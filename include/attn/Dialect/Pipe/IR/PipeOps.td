@@ -1,0 +1,128 @@
+//===- PipeOps.td - Operations of the pipe dialect -*- tablegen -*-===//
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_DIALECT_PIPE_IR_PIPEOPS
+#define ATTN_DIALECT_PIPE_IR_PIPEOPS
+
+include "attn/Dialect/Pipe/IR/PipeDialect.td"
+include "attn/Dialect/Tile/IR/TileTypes.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+class Pipe_Op<string mnemonic, list<Trait> traits = []> : Op<Pipe_Dialect, mnemonic, traits>;
+
+def Pipe_ChannelType : TypeDef<Pipe_Dialect, "Channel"> {
+  let mnemonic = "channel";
+  let summary = "a ring of tiles in shared memory";
+  let description = [{
+    `!pipe.channel<2 x !tile.val<[k:64, d:128] x bf16, shared>>`: two slots, each
+    holding one tile. The tile with ordinal n lies in slot n modulo the depth.
+    Constraint P1: depth >= 1 and the tile is shared.
+  }];
+  let parameters = (ins "int64_t":$depth, "::attn::tile::ValType":$tile);
+  let assemblyFormat = "`<` $depth `x` $tile `>`";
+  let genVerifyDecl = 1;
+}
+
+def Pipe_Via : I32EnumAttr<"Via", "what moves a tile into a channel", [
+    I32EnumAttrCase<"CpAsync", 0, "cp_async">,
+    I32EnumAttrCase<"Store", 1, "st">]> {
+  let cppNamespace = "::attn::pipe";
+}
+
+def Pipe_AtAttr : AttrDef<Pipe_Dialect, "At"> {
+  let mnemonic = "at";
+  let summary = "the place of an operation in the pipelined loop";
+  let description = [{
+    `#pipe.at<ahead = 1, order = 5>`: runs for the tile `ahead` iterations
+    later, and stands at position `order` of the rotated body.
+  }];
+  let parameters = (ins "int64_t":$ahead, "int64_t":$order);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def Pipe_RoleOp : Pipe_Op<"role", [NoTerminator, SingleBlock]> {
+  let summary = "a group of warps that runs a region";
+  let description = [{
+    Constraint P2: 1 to 32 warps. A kernel with one role feeds itself.
+  }];
+  let arguments = (ins StrAttr:$name, I64Attr:$warps);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$name `warps` $warps attr-dict-with-keyword $body";
+  let hasVerifier = 1;
+}
+
+def Pipe_OpenOp : Pipe_Op<"open", [MemoryEffects<[MemAlloc]>]> {
+  let summary = "makes a channel";
+  let description = [{
+    `fed` names the role that fills the channel; `via` says how. A channel that
+    feeds itself needs no empty barrier: the role's own order gives it.
+    `alias` lets the channel use the memory of another one, which is empty
+    whenever this one is in use.
+
+    ```mlir
+    %kc = pipe.open "k" via cp_async : !pipe.channel<2 x !tile.val<[k:64, d:128] x bf16, shared>>
+    ```
+  }];
+  let arguments = (ins StrAttr:$name, Pipe_Via:$via, Optional<Pipe_ChannelType>:$alias);
+  let results = (outs Pipe_ChannelType:$channel);
+  let assemblyFormat = "$name `via` $via (`alias` $alias^ `:` type($alias))? attr-dict `:` type($channel)";
+}
+
+def Pipe_PutOp : Pipe_Op<"put"> {
+  let summary = "starts the transfer of a tile into a channel";
+  let description = [{
+    Starts copying rows `row ..` of the view into the slot of tile `ordinal`; the
+    slot's previous tile has been released. With `when` false nothing is copied,
+    yet the put still counts (as an empty group).
+    Constraint P3: the view's element type is the tile's.
+
+    ```mlir
+    pipe.put %kc[%n], %kv[%k0] when %more : !pipe.channel<...>, !tile.view<128 x bf16>
+    ```
+  }];
+  let arguments = (ins Pipe_ChannelType:$channel, I32:$ordinal, Tile_ViewType:$view, I32:$row, Optional<I1>:$when);
+  let assemblyFormat = "$channel `[` $ordinal `]` `,` $view `[` $row `]` (`when` $when^)? attr-dict `:` type($channel) `,` type($view)";
+  let hasVerifier = 1;
+}
+
+def Pipe_TakeOp : Pipe_Op<"take"> {
+  let summary = "waits for a tile";
+  let description = [{
+    Returns the tile `ordinal` once every thread of the role may read it.
+    `pending` is the number of later puts that may still be under way, set by
+    `attn-place-waits`; unset means none.
+  }];
+  let arguments = (ins Pipe_ChannelType:$channel, I32:$ordinal, OptionalAttr<I64Attr>:$pending);
+  let results = (outs Tile_ValType:$tile);
+  let assemblyFormat = "$channel `[` $ordinal `]` (`pending` $pending^)? attr-dict `:` type($channel) `->` type($tile)";
+  let hasVerifier = 1;
+}
+
+def Pipe_ReleaseOp : Pipe_Op<"release"> {
+  let summary = "the tile will not be read again by this role";
+  let arguments = (ins Pipe_ChannelType:$channel, I32:$ordinal);
+  let assemblyFormat = "$channel `[` $ordinal `]` attr-dict `:` type($channel)";
+}
+
+def Pipe_SyncOp : Pipe_Op<"sync"> {
+  let summary = "all warps of the role have come this far";
+  let assemblyFormat = "attr-dict";
+}
+
+def Pipe_DrainOp : Pipe_Op<"drain"> {
+  let summary = "writes a tile to memory through a channel";
+  let description = [{
+    Stages the tile in the channel's slot 0 and writes it to rows `row ..` of
+    the view by whole 16-byte pieces. The role is in step before and after.
+  }];
+  let arguments = (ins Pipe_ChannelType:$channel, Tile_ValType:$tile, Tile_ViewType:$view, I32:$row);
+  let assemblyFormat = "$channel `,` $tile `,` $view `[` $row `]` attr-dict `:` type($channel) `,` type($tile) `->` type($view)";
+}
+
+#endif // ATTN_DIALECT_PIPE_IR_PIPEOPS

@@ -1,0 +1,323 @@
+//===- TileOps.td - Operations of the tile dialect -*- tablegen -*-===//
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_DIALECT_TILE_IR_TILEOPS
+#define ATTN_DIALECT_TILE_IR_TILEOPS
+
+include "attn/Dialect/Tile/IR/TileTypes.td"
+include "mlir/Dialect/LLVMIR/LLVMTypes.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+class Tile_Op<string mnemonic, list<Trait> traits = []> : Op<Tile_Dialect, mnemonic, traits>;
+
+def Tile_GlobalPtr : LLVM_PointerInAddressSpace<1>;
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+def Tile_ForWorkOp : Tile_Op<"for_work", [SingleBlockImplicitTerminator<"YieldOp">]> {
+  let summary = "visits work items";
+  let description = [{
+    Runs the body once for every (batch entry, head, first query row) with
+    `b < batch`, `h < heads` and `m0` a multiple of `step` below `rows`. Items
+    are independent and in any order, so any grid from one block up is legal;
+    the lowering hands them out to blocks with the last rows of a head first,
+    because under causal masks those are the longest.
+
+    ```mlir
+    tile.for_work (%b, %h, %m0) in (%batch, %heads, %rows) step 128 {
+      %0 = arith.addi %m0, %h : i32
+    }
+    ```
+  }];
+  let arguments = (ins I32:$batch, I32:$heads, I32:$rows, I64Attr:$step);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::Value getB() { return getBody().getArgument(0); }
+    ::mlir::Value getH() { return getBody().getArgument(1); }
+    ::mlir::Value getM0() { return getBody().getArgument(2); }
+  }];
+}
+
+def Tile_RangeKind : I32EnumAttr<"RangeKind", "which key tiles a loop visits", [
+    I32EnumAttrCase<"Mixed", 0, "mixed">,
+    I32EnumAttrCase<"Partial", 1, "partial">,
+    I32EnumAttrCase<"Full", 2, "full">]> {
+  let cppNamespace = "::attn::tile";
+}
+
+def Tile_ForKeysOp : Tile_Op<"for_keys", [SingleBlock, AttrSizedOperandSegments]> {
+  let summary = "visits key tiles from right to left";
+  let description = [{
+    Runs the body for `k0 = end - step, end - 2 step, ..., begin`. `begin` and
+    `end` are multiples of `step`, as are `full_begin` and `full_end`, which
+    bound the tiles that every row of the work item sees completely: there
+    `tile.mask` is the identity. Right to left, so that the tiles which need a
+    mask under a causal one come first.
+
+    A `mixed` loop (the only kind before `attn-split-range`) has the full range;
+    a `partial` or `full` loop is one piece of it and has none.
+
+    ```mlir
+    %sum = tile.for_keys mixed (%k0) in (%begin, %end) full (%fb, %fe) step 64 iter(%acc = %zero) : (f32) {
+      %next = arith.addf %acc, %one : f32
+      tile.yield %next : f32
+    }
+    ```
+  }];
+  let arguments = (ins Tile_RangeKind:$kind, I32:$begin, I32:$end, Optional<I32>:$fullBegin,
+                       Optional<I32>:$fullEnd, I64Attr:$step, Variadic<AnyType>:$inits);
+  let results = (outs Variadic<AnyType>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::Value getK0() { return getBody().getArgument(0); }
+    ::mlir::Block::BlockArgListType getIterArgs() { return getBody().getArguments().drop_front(1); }
+  }];
+}
+
+def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator, ReturnLike]> {
+  let summary = "ends a region";
+  let arguments = (ins Variadic<AnyType>:$values);
+  let builders = [OpBuilder<(ins), [{}]>];
+  let assemblyFormat = "($values^ `:` type($values))? attr-dict";
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+def Tile_MakeViewOp : Tile_Op<"make_view", [Pure]> {
+  let summary = "a matrix at an offset from a pointer";
+  let description = [{
+    `rows` rows at `stride` elements from each other, the first one `offset`
+    elements after `base`. All of it in 64 bits (contract C10).
+
+    ```mlir
+    %kv = tile.make_view %k[%offset] stride %stride rows %k_len : !tile.view<128 x bf16>
+    ```
+  }];
+  let arguments = (ins Tile_GlobalPtr:$base, I64:$offset, I64:$stride, I32:$rows);
+  let results = (outs Tile_ViewType:$view);
+  let assemblyFormat = "$base `[` $offset `]` `stride` $stride `rows` $rows attr-dict `:` type($view)";
+}
+
+def Tile_LoadOp : Tile_Op<"load"> {
+  let summary = "reads a tile of a view";
+  let description = [{
+    Rows `row ..` of the view and all its columns. Rows past the view's end and
+    columns past its width read as zero: never the memory behind them
+    (contract C8).
+
+    Constraint T4: the tile has the view's element type, and its second axis is
+    at least as long as the view has columns.
+  }];
+  let arguments = (ins Tile_ViewType:$view, I32:$row);
+  let results = (outs Tile_ValType:$tile);
+  let assemblyFormat = "$view `[` $row `]` attr-dict `:` type($view) `->` type($tile)";
+  let hasVerifier = 1;
+}
+
+def Tile_StoreOp : Tile_Op<"store"> {
+  let summary = "writes a tile to a view";
+  let description = [{
+    Rows past the view's end and columns past its width are not written. An f32
+    tile is rounded to the view's element type.
+  }];
+  let arguments = (ins Tile_ValType:$tile, Tile_ViewType:$view, I32:$row);
+  let assemblyFormat = "$tile `,` $view `[` $row `]` attr-dict `:` type($tile) `->` type($view)";
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Arithmetic
+//===----------------------------------------------------------------------===//
+
+def Tile_FillOp : Tile_Op<"fill", [Pure]> {
+  let summary = "a tile of one scalar";
+  let arguments = (ins AnyFloat:$scalar);
+  let results = (outs Tile_ValType:$tile);
+  let assemblyFormat = "$scalar attr-dict `:` type($scalar) `->` type($tile)";
+}
+
+def Tile_DotOp : Tile_Op<"dot", [Pure]> {
+  let summary = "contracts two tiles over a common axis";
+  let description = [{
+    `result[x, y] = init[x, y] + sum over c of lhs[x, c] * rhs[y, c]`: axes are
+    found by name, so `rhs` may have `c` as its first axis. Products are exact,
+    sums are f32.
+
+    Constraints: (T5) both have the axis `over`, of one size; (T6) the result
+    has the two other axes, lhs first, in f32; (T7) the element types of lhs and
+    rhs are the same 16-bit float.
+
+    ```mlir
+    %S = tile.dot %Q, %K over "d" : !tile.val<[q:128, d:128] x bf16>, !tile.val<[k:64, d:128] x bf16> -> !tile.val<[q:128, k:64] x f32>
+    ```
+  }];
+  let arguments = (ins Tile_ValType:$lhs, Tile_ValType:$rhs, Optional<Tile_ValType>:$init, StrAttr:$over);
+  let results = (outs Tile_ValType:$result);
+  let assemblyFormat = [{$lhs `,` $rhs (`init` $init^ `:` type($init))? `over` $over attr-dict `:`
+                         type($lhs) `,` type($rhs) `->` type($result)}];
+  let hasVerifier = 1;
+}
+
+def Tile_MapOp : Tile_Op<"map", [RecursiveMemoryEffects, SingleBlock, AttrSizedOperandSegments]> {
+  let summary = "a scalar function of every element";
+  let description = [{
+    The region maps one element of each input, and the element's index along
+    each axis of `index_axes` plus that axis' base, to an element of the result.
+    Inputs that lack an axis of the result are repeated along it.
+
+    Constraints: (T8) every axis of an input is one of the result, of the same
+    size; (T9) block arguments are the inputs' element types, then one i32 per
+    index; (T10) the region yields the result's element type.
+
+    ```mlir
+    %P = tile.map %S, %rowMax : !tile.val<[q:128, k:64] x f32>, !tile.val<[q:128] x f32> -> !tile.val<[q:128, k:64] x f32> {
+    ^bb0(%s: f32, %m: f32):
+      %0 = arith.subf %s, %m : f32
+      tile.yield %0 : f32
+    }
+    %Y = tile.map %S index "k"(%k0) : !tile.val<[q:128, k:64] x f32> -> !tile.val<[q:128, k:64] x f32> {
+    ^bb0(%s: f32, %k: i32):
+      %0 = arith.sitofp %k : i32 to f32
+      tile.yield %0 : f32
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<Tile_ValType>:$inputs, StrArrayAttr:$indexAxes, Variadic<I32>:$bases);
+  let results = (outs Tile_ValType:$result);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasRegionVerifier = 1;
+}
+
+def Tile_MaskOp : Tile_Op<"mask", [RecursiveMemoryEffects, SingleBlock, AllTypesMatch<["input", "result"]>]> {
+  let summary = "hides the pairs that the rule does not allow";
+  let description = [{
+    Elements for which the region yields false become -inf, exactly (contract
+    C2). The region sees the absolute query row and key of a pair:
+    `rowBase + index along q`, `keyBase + index along k`.
+    In the full range of a `tile.for_keys` it is the identity.
+
+    ```mlir
+    %X = tile.mask %S(%q0, %k0) : !tile.val<[q:128, k:64] x f32> {
+    ^bb0(%i: i32, %k: i32):
+      %0 = arith.cmpi sle, %k, %i : i32
+      tile.yield %0 : i1
+    }
+    ```
+  }];
+  let arguments = (ins Tile_ValType:$input, I32:$rowBase, I32:$keyBase);
+  let results = (outs Tile_ValType:$result);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$input `(` $rowBase `,` $keyBase `)` attr-dict `:` type($input) $body";
+  let hasRegionVerifier = 1;
+}
+
+def Tile_AnyOp : Tile_Op<"any", [Pure]> {
+  let summary = "whether a tile has a finite or larger element";
+  let description = [{
+    True where some element of a logit tile is above -inf. The answer may be
+    given per warp for that warp's rows: it is used to leave out work whose
+    result is known, never to change one.
+  }];
+  let arguments = (ins Tile_ValType:$input);
+  let results = (outs I1:$result);
+  let assemblyFormat = "$input attr-dict `:` type($input)";
+}
+
+def Tile_Combine : I32EnumAttr<"Combine", "how a reduction combines", [
+    I32EnumAttrCase<"Max", 0, "max">, I32EnumAttrCase<"Add", 1, "add">]> {
+  let cppNamespace = "::attn::tile";
+}
+
+def Tile_ReduceOp : Tile_Op<"reduce", [Pure]> {
+  let summary = "combines the elements along an axis";
+  let description = [{
+    The result lacks the axis `over`. If it has an axis `r` that the input
+    lacks, it keeps that many partial results apart: each element of the input
+    goes into one of them; a later reduction over `r` combines these.
+
+    ```mlir
+    %part = tile.reduce add %P over "k" : !tile.val<[q:128, k:64] x f32> -> !tile.val<[q:128, r:4] x f32>
+    %sum = tile.reduce add %part over "r" : !tile.val<[q:128, r:4] x f32> -> !tile.val<[q:128] x f32>
+    ```
+  }];
+  let arguments = (ins Tile_Combine:$combine, Tile_ValType:$input, StrAttr:$over);
+  let results = (outs Tile_ValType:$result);
+  let assemblyFormat = "$combine $input `over` $over attr-dict `:` type($input) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_CastOp : Tile_Op<"cast", [Pure]> {
+  let summary = "rounds a tile to another element type (nearest even)";
+  let arguments = (ins Tile_ValType:$input);
+  let results = (outs Tile_ValType:$result);
+  let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
+}
+
+//===----------------------------------------------------------------------===//
+// Online softmax
+//===----------------------------------------------------------------------===//
+
+def Tile_SoftmaxStepOp : Tile_Op<"softmax_step", [Pure]> {
+  let summary = "one step of the online softmax: the one place it is written";
+  let description = [{
+    With x the new logits of a tile, m the running row maximum and l the running
+    (partial) row sums, in the base-2 domain given by `factor > 0`:
+
+        rowMax   = max(m, max over k of x)
+        P        = exp2(factor * x - factor * rowMax)      (0 where rowMax is -inf)
+        alpha    = exp2(factor * m - factor * rowMax)
+        rowSum   = l * alpha + (sums over k of P)
+
+    A row that has seen no key yet keeps rowMax = -inf and l = 0 (contract C5).
+    Exact while |factor * x| < 2^29 (contract C13). P is left in f32; sums are
+    taken before it is rounded. Milakov and Gimelshein 2018; Dao 2023.
+
+    ```mlir
+    %P, %m1, %l1, %alpha = tile.softmax_step %X, %m, %l factor %c : !tile.val<[q:128, k:64] x f32>, !tile.val<[q:128, r:4] x f32>
+    ```
+  }];
+  let arguments = (ins Tile_ValType:$logits, Tile_ValType:$max, Tile_ValType:$sum, F32:$factor);
+  let results = (outs Tile_ValType:$weights, Tile_ValType:$newMax, Tile_ValType:$newSum, Tile_ValType:$alpha);
+  let builders = [OpBuilder<(ins "::mlir::Value":$logits, "::mlir::Value":$max, "::mlir::Value":$sum, "::mlir::Value":$factor)>];
+  let assemblyFormat = [{$logits `,` $max `,` $sum `factor` $factor attr-dict `:` type($logits) `,` type($max) `,` type($sum)
+                         `->` type($weights) `,` type($newMax) `,` type($newSum) `,` type($alpha)}];
+}
+
+def Tile_RescaleOp : Tile_Op<"rescale", [Pure, AllTypesMatch<["input", "result"]>]> {
+  let summary = "multiplies each row of the accumulator by alpha";
+  let arguments = (ins Tile_ValType:$input, Tile_ValType:$alpha);
+  let results = (outs Tile_ValType:$result);
+  let assemblyFormat = "$input `,` $alpha attr-dict `:` type($input) `,` type($alpha)";
+}
+
+def Tile_FinalizeOp : Tile_Op<"finalize", [Pure]> {
+  let summary = "ends the online softmax: division, sink, log-sum-exp";
+  let description = [{
+    Adds the partial sums, adds the sink's `exp(sink)` once (contract C7), and
+    gives O / sum and `lse = ln(sum of exp of the logits)` (C6). A row without a
+    visible key gives O = 0 and lse = -inf, or lse = sink (C5, C7).
+  }];
+  let arguments = (ins Tile_ValType:$acc, Tile_ValType:$max, Tile_ValType:$sum, F32:$factor, Optional<F32>:$sink);
+  let results = (outs Tile_ValType:$output, Tile_ValType:$lse);
+  let assemblyFormat = [{$acc `,` $max `,` $sum `factor` $factor (`sink` $sink^)? attr-dict `:`
+                         type($acc) `,` type($max) `,` type($sum) `->` type($output) `,` type($lse)}];
+}
+
+#endif // ATTN_DIALECT_TILE_IR_TILEOPS

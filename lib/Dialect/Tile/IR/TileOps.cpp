@@ -1,0 +1,349 @@
+//===- TileOps.cpp - Operations of the tile dialect -*- C++ -*-===//
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Dialect/Tile/IR/Tile.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/OpImplementation.h"
+
+using namespace mlir;
+using namespace attn::tile;
+
+#define GET_OP_CLASSES
+#include "attn/Dialect/Tile/IR/TileOps.cpp.inc"
+
+//===----------------------------------------------------------------------===//
+// for_work
+//===----------------------------------------------------------------------===//
+
+ParseResult ForWorkOp::parse(OpAsmParser &parser, OperationState &state) {
+  Builder &builder = parser.getBuilder();
+  SmallVector<OpAsmParser::Argument> args;
+  SmallVector<OpAsmParser::UnresolvedOperand> operands;
+  int64_t step;
+  Type i32 = builder.getI32Type();
+  if (parser.parseArgumentList(args, OpAsmParser::Delimiter::Paren) ||
+      parser.parseKeyword("in") ||
+      parser.parseOperandList(operands, 3, OpAsmParser::Delimiter::Paren) ||
+      parser.parseKeyword("step") || parser.parseInteger(step) ||
+      parser.resolveOperands(operands, i32, state.operands))
+    return failure();
+  for (auto &arg : args)
+    arg.type = i32;
+  state.addAttribute("step", builder.getI64IntegerAttr(step));
+  Region *body = state.addRegion();
+  if (parser.parseRegion(*body, args) ||
+      parser.parseOptionalAttrDict(state.attributes))
+    return failure();
+  ForWorkOp::ensureTerminator(*body, builder, state.location);
+  return success();
+}
+
+void ForWorkOp::print(OpAsmPrinter &printer) {
+  printer << " (" << getB() << ", " << getH() << ", " << getM0() << ") in ("
+          << getBatch() << ", " << getHeads() << ", " << getRows() << ") step "
+          << getStep() << " ";
+  printer.printRegion(getBody(), /*printEntryBlockArgs=*/false,
+                      /*printBlockTerminators=*/false);
+  printer.printOptionalAttrDict((*this)->getAttrs(), {"step"});
+}
+
+LogicalResult ForWorkOp::verifyRegions() {
+  if (getBody().getNumArguments() != 3)
+    return emitOpError() << "expected 3 block arguments (b, h, m0), found "
+                         << getBody().getNumArguments();
+  if (static_cast<int64_t>(getStep()) < 1)
+    return emitOpError() << "expected a positive step, found " << getStep();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// for_keys
+//===----------------------------------------------------------------------===//
+
+ParseResult ForKeysOp::parse(OpAsmParser &parser, OperationState &state) {
+  Builder &builder = parser.getBuilder();
+  Type i32 = builder.getI32Type();
+  StringRef kindName;
+  SMLoc kindLoc = parser.getCurrentLocation();
+  OpAsmParser::Argument key;
+  SmallVector<OpAsmParser::UnresolvedOperand> bounds, full, inits;
+  SmallVector<OpAsmParser::Argument> args;
+  SmallVector<Type> types;
+  int64_t step;
+  if (parser.parseKeyword(&kindName))
+    return failure();
+  auto kind = symbolizeRangeKind(kindName);
+  if (!kind)
+    return parser.emitError(kindLoc)
+           << "expected mixed, partial or full, found '" << kindName << "'";
+  key.type = i32;
+  if (parser.parseLParen() || parser.parseArgument(key) ||
+      parser.parseRParen() || parser.parseKeyword("in") ||
+      parser.parseOperandList(bounds, 2, OpAsmParser::Delimiter::Paren))
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("full")) &&
+      parser.parseOperandList(full, 2, OpAsmParser::Delimiter::Paren))
+    return failure();
+  if (parser.parseKeyword("step") || parser.parseInteger(step))
+    return failure();
+  args.push_back(key);
+  SMLoc initLoc = parser.getCurrentLocation();
+  if (succeeded(parser.parseOptionalKeyword("iter"))) {
+    SmallVector<OpAsmParser::Argument> iterArgs;
+    if (parser.parseAssignmentList(iterArgs, inits) || parser.parseColon() ||
+        parser.parseLParen() || parser.parseTypeList(types) ||
+        parser.parseRParen())
+      return failure();
+    if (types.size() != iterArgs.size())
+      return parser.emitError(initLoc) << "expected " << iterArgs.size()
+                                       << " types, found " << types.size();
+    for (auto [arg, type] : llvm::zip(iterArgs, types)) {
+      arg.type = type;
+      args.push_back(arg);
+    }
+  }
+  if (parser.resolveOperands(bounds, i32, state.operands) ||
+      parser.resolveOperands(full, i32, state.operands) ||
+      parser.resolveOperands(inits, types, initLoc, state.operands))
+    return failure();
+  state.addTypes(types);
+  bool hasFull = !full.empty();
+  state.addAttribute(
+      getOperandSegmentSizesAttrName(state.name),
+      builder.getDenseI32ArrayAttr(
+          {1, 1, hasFull, hasFull, static_cast<int32_t>(inits.size())}));
+  state.addAttribute("kind", RangeKindAttr::get(builder.getContext(), *kind));
+  state.addAttribute("step", builder.getI64IntegerAttr(step));
+  Region *body = state.addRegion();
+  return failure(parser.parseRegion(*body, args) ||
+                 parser.parseOptionalAttrDict(state.attributes));
+}
+
+void ForKeysOp::print(OpAsmPrinter &printer) {
+  printer << " " << stringifyRangeKind(getKind()) << " (" << getK0() << ") in ("
+          << getBegin() << ", " << getEnd() << ")";
+  if (getFullBegin())
+    printer << " full (" << getFullBegin() << ", " << getFullEnd() << ")";
+  printer << " step " << getStep();
+  if (!getInits().empty()) {
+    printer << " iter(";
+    llvm::interleaveComma(
+        llvm::zip(getIterArgs(), getInits()), printer, [&](auto pair) {
+          printer << std::get<0>(pair) << " = " << std::get<1>(pair);
+        });
+    printer << ") : (" << getInits().getTypes() << ")";
+  }
+  printer << " ";
+  printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
+  printer.printOptionalAttrDict(
+      (*this)->getAttrs(),
+      {"kind", "step", getOperandSegmentSizesAttrName().getValue()});
+}
+
+LogicalResult ForKeysOp::verify() {
+  bool mixed = getKind() == RangeKind::Mixed;
+  if (mixed != (getFullBegin() && getFullEnd()))
+    return emitOpError() << "a " << stringifyRangeKind(getKind())
+                         << (mixed ? " loop needs" : " loop has no")
+                         << " full range";
+  if (static_cast<int64_t>(getStep()) < 1)
+    return emitOpError() << "expected a positive step, found " << getStep();
+  return success();
+}
+
+LogicalResult ForKeysOp::verifyRegions() {
+  if (getBody().getNumArguments() != getInits().size() + 1)
+    return emitOpError() << "expected " << getInits().size() + 1
+                         << " block arguments, found "
+                         << getBody().getNumArguments();
+  auto yield = dyn_cast<YieldOp>(getBody().front().getTerminator());
+  if (!yield)
+    return emitOpError() << "expected tile.yield at the end of the body";
+  if (yield.getValues().getTypes() != getResultTypes() ||
+      getInits().getTypes() != getResultTypes() ||
+      TypeRange(ValueRange(getIterArgs())) != TypeRange(getResultTypes()))
+    return emitOpError()
+           << "initial values, carried values, yielded values and results "
+              "must have the same types";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+LogicalResult LoadOp::verify() {
+  ValType tile = getTile().getType();
+  ViewType view = getView().getType();
+  if (tile.getElementType() != view.getElementType())
+    return emitOpError() << "T4: expected element type "
+                         << view.getElementType() << ", found "
+                         << tile.getElementType();
+  if (tile.getSizes().size() != 2 || tile.getSizes()[1] < view.getColumns())
+    return emitOpError() << "T4: a tile of " << view.getColumns()
+                         << " columns needs a second axis at least that long";
+  return success();
+}
+
+LogicalResult StoreOp::verify() {
+  ValType tile = getTile().getType();
+  int64_t columns = tile.getSizes().size() == 2 ? tile.getSizes()[1] : 1;
+  if (columns < getView().getType().getColumns())
+    return emitOpError() << "expected at least "
+                         << getView().getType().getColumns()
+                         << " columns, found " << columns;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Arithmetic
+//===----------------------------------------------------------------------===//
+
+LogicalResult DotOp::verify() {
+  ValType lhs = getLhs().getType(), rhs = getRhs().getType(),
+          result = getResult().getType();
+  auto lhsOver = lhs.findAxis(getOver()), rhsOver = rhs.findAxis(getOver());
+  if (!lhsOver || !rhsOver ||
+      lhs.getSizes()[*lhsOver] != rhs.getSizes()[*rhsOver])
+    return emitOpError() << "T5: both operands need the axis '" << getOver()
+                         << "' in the same size, found " << lhs << " and "
+                         << rhs;
+  unsigned x = 1 - *lhsOver, y = 1 - *rhsOver;
+  ValType expected =
+      ValType::get(getContext(), {lhs.getAxes()[x], rhs.getAxes()[y]},
+                   {lhs.getSizes()[x], rhs.getSizes()[y]},
+                   Float32Type::get(getContext()), false);
+  if (result != expected)
+    return emitOpError() << "T6: expected result " << expected << ", found "
+                         << result;
+  if (getInit() && getInit().getType() != expected)
+    return emitOpError() << "T6: expected init " << expected << ", found "
+                         << getInit().getType();
+  if (lhs.getElementType() != rhs.getElementType() ||
+      !(lhs.getElementType().isBF16() || lhs.getElementType().isF16()))
+    return emitOpError() << "T7: expected two bf16 or two f16 tiles, found "
+                         << lhs.getElementType() << " and "
+                         << rhs.getElementType();
+  return success();
+}
+
+ParseResult MapOp::parse(OpAsmParser &parser, OperationState &state) {
+  Builder &builder = parser.getBuilder();
+  SmallVector<OpAsmParser::UnresolvedOperand> inputs, bases;
+  SmallVector<Attribute> axes;
+  SmallVector<Type> types;
+  Type result;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseOperandList(inputs))
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("index"))) {
+    auto parseIndex = [&]() -> ParseResult {
+      StringAttr axis;
+      if (parser.parseAttribute(axis) || parser.parseLParen() ||
+          parser.parseOperand(bases.emplace_back()) || parser.parseRParen())
+        return failure();
+      axes.push_back(axis);
+      return success();
+    };
+    if (parser.parseCommaSeparatedList(parseIndex))
+      return failure();
+  }
+  if (parser.parseColon() || (!inputs.empty() && parser.parseTypeList(types)) ||
+      parser.parseArrow() || parser.parseType(result) ||
+      parser.resolveOperands(inputs, types, loc, state.operands) ||
+      parser.resolveOperands(bases, builder.getI32Type(), state.operands))
+    return failure();
+  state.addTypes(result);
+  state.addAttribute("index_axes", builder.getArrayAttr(axes));
+  state.addAttribute(
+      "operandSegmentSizes",
+      builder.getDenseI32ArrayAttr({static_cast<int32_t>(inputs.size()),
+                                    static_cast<int32_t>(bases.size())}));
+  Region *body = state.addRegion();
+  return failure(parser.parseRegion(*body) ||
+                 parser.parseOptionalAttrDict(state.attributes));
+}
+
+void MapOp::print(OpAsmPrinter &printer) {
+  printer << " " << getInputs();
+  if (!getBases().empty()) {
+    printer << " index ";
+    llvm::interleaveComma(
+        llvm::zip(getIndexAxes(), getBases()), printer, [&](auto pair) {
+          printer << std::get<0>(pair) << "(" << std::get<1>(pair) << ")";
+        });
+  }
+  printer << " : " << getInputs().getTypes() << " -> " << getResult().getType()
+          << " ";
+  printer.printRegion(getBody());
+  printer.printOptionalAttrDict((*this)->getAttrs(),
+                                {"index_axes", "operandSegmentSizes"});
+}
+
+static LogicalResult verifyYields(Operation *op, Region &body, Type expected) {
+  auto yield = dyn_cast<YieldOp>(body.front().getTerminator());
+  if (!yield || yield.getValues().size() != 1 ||
+      yield.getValues()[0].getType() != expected)
+    return op->emitOpError()
+           << "T10: expected the region to yield one " << expected;
+  return success();
+}
+
+LogicalResult MapOp::verifyRegions() {
+  ValType result = getResult().getType();
+  SmallVector<Type> expected;
+  for (Value input : getInputs()) {
+    auto type = cast<ValType>(input.getType());
+    for (auto [axis, size] : llvm::zip(type.getAxes(), type.getSizes())) {
+      auto found = result.findAxis(axis);
+      if (!found || result.getSizes()[*found] != size)
+        return emitOpError() << "T8: input axis " << axis << ":" << size
+                             << " is not an axis of the result " << result;
+    }
+    expected.push_back(type.getElementType());
+  }
+  if (getIndexAxes().size() != getBases().size())
+    return emitOpError() << "T9: expected one base per index axis";
+  for (Attribute axis : getIndexAxes())
+    if (!result.findAxis(cast<StringAttr>(axis).getValue()))
+      return emitOpError() << "T9: index axis " << axis
+                           << " is not an axis of the result";
+  expected.append(getBases().size(), IntegerType::get(getContext(), 32));
+  if (TypeRange(ValueRange(getBody().getArguments())) != TypeRange(expected))
+    return emitOpError() << "T9: expected block arguments (" << expected << ")";
+  return verifyYields(*this, getBody(), result.getElementType());
+}
+
+LogicalResult MaskOp::verifyRegions() {
+  Type i32 = IntegerType::get(getContext(), 32);
+  if (TypeRange(ValueRange(getBody().getArguments())) != TypeRange({i32, i32}))
+    return emitOpError() << "T9: expected block arguments (i32, i32)";
+  return verifyYields(*this, getBody(), IntegerType::get(getContext(), 1));
+}
+
+LogicalResult ReduceOp::verify() {
+  ValType input = getInput().getType(), result = getResult().getType();
+  if (!input.findAxis(getOver()) || result.findAxis(getOver()))
+    return emitOpError() << "reduces an axis '" << getOver()
+                         << "' that the input has and the result lacks";
+  for (auto [axis, size] : llvm::zip(input.getAxes(), input.getSizes()))
+    if (axis != getOver() &&
+        (!result.findAxis(axis) || result.getSize(axis) != size))
+      return emitOpError() << "expected the result to keep axis " << axis;
+  for (StringAttr axis : result.getAxes())
+    if (!input.findAxis(axis) && axis != "r")
+      return emitOpError() << "the result may only add the axis r, found "
+                           << axis;
+  return success();
+}
+
+void SoftmaxStepOp::build(OpBuilder &builder, OperationState &state,
+                          Value logits, Value max, Value sum, Value factor) {
+  build(builder, state,
+        {logits.getType(), max.getType(), sum.getType(), max.getType()}, logits,
+        max, sum, factor);
+}
