@@ -5,26 +5,15 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "attn/Dialect/Warp/IR/Warp.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
-#include "mlir/Dialect/GPU/IR/GPUDialect.h"
-#include "mlir/Dialect/Index/IR/IndexDialect.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "attn/Pipelines/Registration.h"
+
+#include "mlir/IR/DialectRegistry.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
-#include "mlir/Transforms/Passes.h"
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
-  registry.insert<attn::warp::WarpDialect, mlir::arith::ArithDialect,
-                  mlir::cf::ControlFlowDialect, mlir::gpu::GPUDialect,
-                  mlir::index::IndexDialect, mlir::LLVM::LLVMDialect,
-                  mlir::math::MathDialect, mlir::NVVM::NVVMDialect,
-                  mlir::scf::SCFDialect>();
-  mlir::registerTransformsPasses();
+  attn::registerDialects(registry);
+  attn::registerPasses();
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "attn compiler driver\n", registry));
 }
