@@ -75,6 +75,10 @@ struct Fault {
 /// Order by (b, h, q, k): "the first" fault is the same for any thread count.
 bool operator<(const Fault &a, const Fault &b);
 
+namespace detail {
+struct RuleProgram;
+}
+
 /// An immutable compiled rule; shared between threads. The bound tensors' data
 /// must outlive it.
 class Rule {
@@ -89,8 +93,7 @@ public:
 
 private:
   friend class RuleRunner;
-  struct Program;
-  std::shared_ptr<const Program> program;
+  std::shared_ptr<const detail::RuleProgram> program;
 };
 
 /// Runs a rule; one per thread.

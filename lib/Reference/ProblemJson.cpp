@@ -1,0 +1,279 @@
+//===- ProblemJson.cpp - A problem in a manifest ----------------*- C++ -*-===//
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ExprJson.h"
+#include "Spelling.h"
+#include "attn/Reference/Problem.h"
+
+using nlohmann::json;
+
+namespace attn {
+namespace {
+
+using detail::valueOf;
+using detail::Word;
+using detail::wordOf;
+
+constexpr DType allTypes[] = {DType::BF16, DType::F16, DType::F32, DType::E4M3,
+                              DType::E5M2, DType::I8,  DType::U8,  DType::I32,
+                              DType::I64,  DType::Bool};
+constexpr Word<Alignment> alignmentWords[] = {
+    {Alignment::BottomRight, "bottom_right"}, {Alignment::TopLeft, "top_left"}};
+constexpr Word<BatchKind> batchWords[] = {{BatchKind::Dense, "dense"},
+                                          {BatchKind::Padded, "padded"},
+                                          {BatchKind::Varlen, "varlen"}};
+constexpr Word<KvKind> kvWords[] = {{KvKind::Contiguous, "contiguous"},
+                                    {KvKind::Paged, "paged"}};
+constexpr Word<PageLayout> pageWords[] = {{PageLayout::Nhd, "nhd"},
+                                          {PageLayout::Hnd, "hnd"},
+                                          {PageLayout::Vllm, "vllm"}};
+constexpr Word<SplitKind> splitWords[] = {{SplitKind::None, "none"},
+                                          {SplitKind::Count, "count"},
+                                          {SplitKind::Auto, "auto"},
+                                          {SplitKind::Fixed, "fixed"}};
+constexpr Word<ScheduleKind> scheduleWords[] = {
+    {ScheduleKind::Auto, "auto"}, {ScheduleKind::Fa2, "fa2"},
+    {ScheduleKind::Fa3, "fa3"},   {ScheduleKind::Decode, "decode"},
+    {ScheduleKind::Fa1, "fa1"},   {ScheduleKind::Standard, "standard"}};
+constexpr Word<MaxMode> maxWords[] = {{MaxMode::Exact, "exact"},
+                                      {MaxMode::Lazy, "lazy"},
+                                      {MaxMode::Stale, "stale"}};
+constexpr Word<DimKind> dimWords[] = {
+    {DimKind::Batch, "batch"},      {DimKind::Heads, "heads"},
+    {DimKind::KvHeads, "kv_heads"}, {DimKind::QLen, "q_len"},
+    {DimKind::KLen, "k_len"},       {DimKind::TotalQ, "total_q"},
+    {DimKind::TotalK, "total_k"}};
+
+DType typeFromJson(const json &in, const std::string &what) {
+  auto word = in.get<std::string>();
+  for (DType type : allTypes)
+    if (word == spelling(type))
+      return type;
+  throw std::runtime_error(what + ": unknown element type '" + word + "'");
+}
+
+template <typename Enum, size_t N>
+Enum enumFromJson(const json &in, const char *field,
+                  const Word<Enum> (&table)[N]) {
+  return valueOf(table, in.at(field).get<std::string>(), field);
+}
+
+template <typename T> json optionalToJson(const std::optional<T> &value) {
+  return value ? json(*value) : json(nullptr);
+}
+
+template <typename T>
+std::optional<T> optionalFromJson(const json &in, const char *field) {
+  const json &value = in.at(field);
+  return value.is_null() ? std::nullopt : std::optional<T>(value.get<T>());
+}
+
+json scheduleToJson(const Schedule &schedule) {
+  return {{"kind", wordOf(scheduleWords, schedule.kind)},
+          {"tile_m", optionalToJson(schedule.tileM)},
+          {"tile_n", optionalToJson(schedule.tileN)},
+          {"stages", optionalToJson(schedule.stages)},
+          {"consumers", optionalToJson(schedule.consumers)},
+          {"overlap", optionalToJson(schedule.overlap)},
+          {"turns", optionalToJson(schedule.turns)},
+          {"persistent", optionalToJson(schedule.persistent)},
+          {"max", schedule.max ? json(wordOf(maxWords, *schedule.max))
+                               : json(nullptr)}};
+}
+
+Schedule scheduleFromJson(const json &in) {
+  Schedule schedule;
+  schedule.kind = enumFromJson(in, "kind", scheduleWords);
+  schedule.tileM = optionalFromJson<int64_t>(in, "tile_m");
+  schedule.tileN = optionalFromJson<int64_t>(in, "tile_n");
+  schedule.stages = optionalFromJson<int64_t>(in, "stages");
+  schedule.consumers = optionalFromJson<int64_t>(in, "consumers");
+  schedule.overlap = optionalFromJson<int64_t>(in, "overlap");
+  schedule.turns = optionalFromJson<bool>(in, "turns");
+  schedule.persistent = optionalFromJson<bool>(in, "persistent");
+  if (!in.at("max").is_null())
+    schedule.max = enumFromJson(in, "max", maxWords);
+  return schedule;
+}
+
+json paramToJson(const Param &param) {
+  json out = {{"name", param.name},
+              {"type", spelling(param.type)},
+              {"at", {param.line, param.column}}};
+  if (param.type == DType::F32)
+    out["default"] = detail::numberToJson(param.floatDefault);
+  else
+    out["default"] = param.intDefault;
+  return out;
+}
+
+Param paramFromJson(const json &in) {
+  Param param;
+  param.name = in.at("name").get<std::string>();
+  param.type = typeFromJson(in.at("type"), "param " + param.name);
+  switch (param.type) {
+  case DType::F32:
+    param.floatDefault = detail::numberFromJson(in.at("default"));
+    break;
+  case DType::I32:
+  case DType::I64:
+  case DType::Bool:
+    param.intDefault = in.at("default").get<int64_t>();
+    break;
+  default:
+    throw std::runtime_error("param " + param.name +
+                             ": expected type i32, i64, f32 or bool, found " +
+                             spelling(param.type));
+  }
+  param.line = in.at("at").at(0).get<unsigned>();
+  param.column = in.at("at").at(1).get<unsigned>();
+  return param;
+}
+
+json tensorToJson(const Tensor &tensor) {
+  json dims = json::array();
+  for (const Dim &dim : tensor.dims)
+    dims.push_back(dim.kind == DimKind::Literal
+                       ? json(dim.literal)
+                       : json(wordOf(dimWords, dim.kind)));
+  return {{"name", tensor.name},
+          {"type", spelling(tensor.type)},
+          {"dims", std::move(dims)},
+          {"monotone", tensor.monotone},
+          {"at", {tensor.line, tensor.column}}};
+}
+
+Tensor tensorFromJson(const json &in) {
+  Tensor tensor;
+  tensor.name = in.at("name").get<std::string>();
+  tensor.type = typeFromJson(in.at("type"), "tensor " + tensor.name);
+  for (const json &dim : in.at("dims")) {
+    if (dim.is_number_integer())
+      tensor.dims.push_back({DimKind::Literal, dim.get<int64_t>()});
+    else
+      tensor.dims.push_back({valueOf(dimWords, dim.get<std::string>(),
+                                     "tensor " + tensor.name + ".dims"),
+                             0});
+  }
+  tensor.monotone = in.at("monotone").get<bool>();
+  tensor.line = in.at("at").at(0).get<unsigned>();
+  tensor.column = in.at("at").at(1).get<unsigned>();
+  return tensor;
+}
+
+void fieldsFromJson(const json &in, Problem &problem) {
+  problem.name = in.at("name").get<std::string>();
+  problem.dtype = typeFromJson(in.at("dtype"), "dtype");
+  problem.kvDtype = typeFromJson(in.at("kv_dtype"), "kv_dtype");
+  problem.out = typeFromJson(in.at("out"), "out");
+  problem.heads = in.at("heads").get<int64_t>();
+  problem.kvHeads = in.at("kv_heads").get<int64_t>();
+  problem.headDimQK = in.at("head_dim_qk").get<int64_t>();
+  problem.headDimV = in.at("head_dim_v").get<int64_t>();
+  problem.scale = optionalFromJson<double>(in, "scale");
+  problem.scaleParam = in.at("scale_param").get<std::string>();
+  problem.align = enumFromJson(in, "align", alignmentWords);
+  problem.batch = enumFromJson(in, "batch", batchWords);
+  problem.kv = enumFromJson(in, "kv", kvWords);
+  problem.pageSize = in.at("page_size").get<int64_t>();
+  problem.pageLayout = enumFromJson(in, "page_layout", pageWords);
+  problem.split = enumFromJson(in, "split", splitWords);
+  problem.splitValue = in.at("split_value").get<int64_t>();
+  problem.outputO = in.at("output_o").get<bool>();
+  problem.outputLse = in.at("output_lse").get<bool>();
+  problem.schedule = scheduleFromJson(in.at("schedule"));
+}
+
+ExprPtr ruleFromJson(const json &in, const char *rule, ExprType type) {
+  ExprPtr expr = detail::exprFromJson(in.at(rule), rule);
+  if (expr && expr->type != type)
+    throw std::runtime_error(std::string(rule) + ": the rule has another type");
+  return expr;
+}
+
+/// What the evaluator and the oracle divide by or index with.
+void checkExtents(const Problem &problem) {
+  if (problem.kvHeads < 1 || problem.heads < 1 ||
+      problem.heads % problem.kvHeads != 0)
+    throw std::runtime_error(
+        "heads: expected a positive multiple of kv_heads, found " +
+        std::to_string(problem.heads) + " / " +
+        std::to_string(problem.kvHeads));
+  if (problem.headDimQK < 1 || problem.headDimV < 1)
+    throw std::runtime_error("head_dim: expected positive dims, found " +
+                             std::to_string(problem.headDimQK) + " / " +
+                             std::to_string(problem.headDimV));
+}
+
+} // namespace
+
+std::string toJson(const Problem &problem) {
+  json params = json::array(), tensors = json::array();
+  for (const Param &param : problem.params)
+    params.push_back(paramToJson(param));
+  for (const Tensor &tensor : problem.tensors)
+    tensors.push_back(tensorToJson(tensor));
+  json locations = json::object();
+  for (const auto &[field, at] : problem.locations)
+    locations[field] = {at.first, at.second};
+  json out = {{"name", problem.name},
+              {"dtype", spelling(problem.dtype)},
+              {"kv_dtype", spelling(problem.kvDtype)},
+              {"out", spelling(problem.out)},
+              {"heads", problem.heads},
+              {"kv_heads", problem.kvHeads},
+              {"head_dim_qk", problem.headDimQK},
+              {"head_dim_v", problem.headDimV},
+              {"scale", optionalToJson(problem.scale)},
+              {"scale_param", problem.scaleParam},
+              {"align", wordOf(alignmentWords, problem.align)},
+              {"batch", wordOf(batchWords, problem.batch)},
+              {"kv", wordOf(kvWords, problem.kv)},
+              {"page_size", problem.pageSize},
+              {"page_layout", wordOf(pageWords, problem.pageLayout)},
+              {"split", wordOf(splitWords, problem.split)},
+              {"split_value", problem.splitValue},
+              {"output_o", problem.outputO},
+              {"output_lse", problem.outputLse},
+              {"schedule", scheduleToJson(problem.schedule)},
+              {"params", std::move(params)},
+              {"tensors", std::move(tensors)},
+              {"mask", detail::exprToJson(problem.mask)},
+              {"score", detail::exprToJson(problem.score)},
+              {"sink", detail::exprToJson(problem.sink)},
+              {"locations", std::move(locations)},
+              {"file", problem.file},
+              {"text", problem.text}};
+  // Bytes of the spec text that are not UTF-8 are replaced, not fatal.
+  return out.dump(1, ' ', false, json::error_handler_t::replace);
+}
+
+Problem problemFromJson(const std::string &text) {
+  try {
+    json in = json::parse(text);
+    Problem problem;
+    fieldsFromJson(in, problem);
+    checkExtents(problem);
+    for (const json &param : in.at("params"))
+      problem.params.push_back(paramFromJson(param));
+    for (const json &tensor : in.at("tensors"))
+      problem.tensors.push_back(tensorFromJson(tensor));
+    problem.mask = ruleFromJson(in, "mask", ExprType::Bool);
+    problem.score = ruleFromJson(in, "score", ExprType::Float);
+    problem.sink = ruleFromJson(in, "sink", ExprType::Float);
+    for (const auto &[field, at] : in.at("locations").items())
+      problem.locations[field] = {at.at(0).get<unsigned>(),
+                                  at.at(1).get<unsigned>()};
+    problem.file = in.at("file").get<std::string>();
+    problem.text = in.at("text").get<std::string>();
+    return problem;
+  } catch (const std::exception &error) {
+    throw std::runtime_error(std::string("malformed problem: ") + error.what());
+  }
+}
+
+} // namespace attn
