@@ -162,11 +162,15 @@ void FieldChecker::check() {
 }
 
 void FieldChecker::checkRequired() {
+  llvm::SmallVector<StringRef> missing;
   for (StringRef name : {"dtype", "heads", "head_dim"})
     if (!find(name))
-      diagnostics.error(block.name.range(), "attention '" + block.name.name +
-                                                "' needs the field '" + name +
-                                                "'");
+      missing.push_back(name);
+  if (!missing.empty())
+    diagnostics.error(block.name.range(),
+                      "attention '" + block.name.name + "' needs the field" +
+                          (missing.size() > 1 ? "s " : " ") +
+                          listed(missing, " and "));
 }
 
 void FieldChecker::checkField(const Field &field) {

@@ -15,9 +15,6 @@ using namespace attn::spec::ast;
 using llvm::StringRef;
 using llvm::Twine;
 
-/// What a score rule without a list calls the logit.
-static constexpr llvm::StringLiteral defaultLogit = "s";
-
 bool attn::spec::ruleSees(const Rule &rule, IndexVar index) {
   if (rule.hasList)
     return llvm::any_of(rule.list, [&](const Ident &ident) {

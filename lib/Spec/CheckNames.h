@@ -16,7 +16,7 @@ namespace attn::spec {
 
 /// Resolves every name of the defs and of one block into Node::ref, and checks
 /// all that does not need types: reserved words, clashes, shadowing, how a name
-/// is used (S6 to S12), number of arguments and indices, recursion.
+/// is used (S6 to S10), number of arguments and indices, recursion.
 class NameChecker {
 public:
   NameChecker(Program &program, Diagnostics &diagnostics)
@@ -78,6 +78,9 @@ private:
 /// The index variables a rule may use: all those of its list, or without one
 /// every index variable (sink: b, h, g).
 bool ruleSees(const ast::Rule &rule, IndexVar index);
+
+/// What a score rule without a list calls the logit.
+constexpr llvm::StringLiteral defaultLogit = "s";
 
 /// The logit's name in a score rule; empty in the other rules.
 llvm::StringRef logitName(const ast::Rule &rule);

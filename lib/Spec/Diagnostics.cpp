@@ -8,6 +8,7 @@
 #include "Diagnostics.h"
 
 #include <algorithm>
+#include <vector>
 
 using namespace attn::spec;
 using llvm::SMLoc;
@@ -45,20 +46,43 @@ void Diagnostics::note(SMRange range, const Twine &message) {
     sources.PrintMessage(range.Start, SourceMgr::DK_Note, message, range);
 }
 
+/// Insertions, deletions, replacements and swaps of neighbours that turn `a`
+/// into `b`: swaps are the commonest slip, and edit_distance counts them twice.
+static unsigned slips(StringRef a, StringRef b) {
+  std::vector<std::vector<unsigned>> rows(a.size() + 1,
+                                          std::vector<unsigned>(b.size() + 1));
+  for (size_t i = 0; i <= a.size(); ++i) {
+    for (size_t j = 0; j <= b.size(); ++j) {
+      if (i == 0 || j == 0) {
+        rows[i][j] = i + j;
+        continue;
+      }
+      unsigned best = rows[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
+      best = std::min({best, rows[i - 1][j] + 1, rows[i][j - 1] + 1});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        best = std::min(best, rows[i - 2][j - 2] + 1);
+      rows[i][j] = best;
+    }
+  }
+  return rows.back().back();
+}
+
 std::optional<StringRef> attn::spec::nearest(StringRef name,
                                              llvm::ArrayRef<StringRef> known) {
-  // One edit in a short word, one in three letters of a long one; and a wholly
-  // different one-letter name is no suggestion.
-  unsigned allowed = std::max<unsigned>(1, name.size() / 3);
-  allowed = std::min<unsigned>(allowed, name.empty() ? 0 : name.size() - 1);
+  // One slip in a short word, one in three letters of a long one; a one-letter
+  // name is like any other.
+  constexpr size_t longestWord = 64;
+  if (name.size() < 2 || name.size() > longestWord)
+    return std::nullopt;
   std::optional<StringRef> best;
-  unsigned bestDistance = allowed + 1;
+  unsigned bestCount = std::max<unsigned>(1, name.size() / 3) + 1;
   for (StringRef candidate : known) {
-    unsigned distance = name.edit_distance(
-        candidate, /*AllowReplacements=*/true, /*MaxEditDistance=*/allowed);
-    if (distance < bestDistance) {
+    if (candidate.size() > name.size() + bestCount)
+      continue;
+    unsigned count = slips(name, candidate);
+    if (count < bestCount) {
       best = candidate;
-      bestDistance = distance;
+      bestCount = count;
     }
   }
   return best;

@@ -24,7 +24,8 @@ public:
   void push(const ast::Node &use) { uses.push_back(&use); }
   void pop() { uses.pop_back(); }
 
-  /// The error, then a note for each use of a def around it.
+  /// The error, then a note for each use of a def around it. An error in an
+  /// imported def is reported at its use.
   void error(llvm::SMLoc caret, llvm::SMRange range,
              const llvm::Twine &message);
   /// Line and column in the main file: of the node, or of the use of the
@@ -32,6 +33,10 @@ public:
   std::pair<unsigned, unsigned> locate(const ast::Node &node) const;
 
 private:
+  bool isInMain(llvm::SMLoc loc) const;
+  /// The innermost use that stands in the main file, or null.
+  const ast::Node *useInMain() const;
+
   Diagnostics &diagnostics;
   unsigned mainBuffer;
   llvm::SmallVector<const ast::Node *> uses;

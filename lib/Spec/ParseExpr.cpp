@@ -235,6 +235,11 @@ NodePtr Parser::parseNameUse() {
     node->floatValue = std::numeric_limits<double>::infinity();
     return node;
   }
+  if (token.text == "not" && peek().is(TokenKind::Identifier) &&
+      !peek().startsLine) {
+    diagnostics.error(token.range(), "'not' is written '!'");
+    return nullptr;
+  }
   NodePtr node = makeNode(Node::Name, token);
   if (accept(TokenKind::LParen)) {
     node->kind = Node::Call;

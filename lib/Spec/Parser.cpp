@@ -271,18 +271,23 @@ bool Parser::parseRule(Block &block) {
   return true;
 }
 
-/// What often stands after an expression by mistake gets its own hint.
+/// An expression ends with its line, the block, or before the next field. What
+/// often stands there by mistake gets its own hint.
 bool Parser::endOfRule() {
+  const Token &token = peek();
   StringRef mend;
-  if (peek().is(TokenKind::Assign))
+  if (token.is(TokenKind::Assign))
     mend = "; a comparison is written '=='";
-  else if (peek().isWord("and"))
+  else if (token.isWord("and"))
     mend = "; write '&&'";
-  else if (peek().isWord("or"))
+  else if (token.isWord("or"))
     mend = "; write '||'";
-  else if (peek().is(TokenKind::RParen))
+  else if (token.is(TokenKind::RParen))
     mend = "; there is no '(' for it";
-  else
+  else if (token.startsLine || token.is(TokenKind::End) ||
+           token.is(TokenKind::RBrace) ||
+           (token.is(TokenKind::Identifier) &&
+            (isStatement(token.text) || token.text == "attention")))
     return true;
   return unexpected("an operator or the end of the expression", mend);
 }

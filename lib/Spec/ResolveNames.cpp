@@ -92,6 +92,10 @@ bool NameChecker::unknown(const Node &node, const Scope &scope) {
     return fail(node, "'" + node.name + "' is " + *reserved +
                           " and has no value in an expression");
   std::string mend = didYouMean(node.name, visibleNames(node, scope));
+  if (scope.rule && node.name == defaultLogit &&
+      !logitName(*scope.rule).empty())
+    mend =
+        ("; this rule calls the logit '" + logitName(*scope.rule) + "'").str();
   if (mend.empty() && node.name == "not")
     mend = "; write '!'";
   if (mend.empty() && !scope.inBlock)

@@ -11,27 +11,24 @@
 #include "CheckNames.h"
 #include "Imports.h"
 
+#include "llvm/ADT/StringMap.h"
+
+#include "llvm/ADT/StringMap.h"
+
 using namespace attn;
 using namespace attn::spec;
 using llvm::StringRef;
 
-/// S4: block names are unique in a file and not reserved.
+/// S4: block names are unique in a file.
 static void checkBlockNames(const ast::File &file, Diagnostics &diagnostics) {
-  for (auto [position, block] : llvm::enumerate(file.blocks)) {
-    StringRef name = block.name.name;
-    if (auto reserved = reservedAs(name))
-      diagnostics.error(block.name.range(), "'" + name + "' is " + *reserved +
-                                                " and cannot name an "
-                                                "attention block");
-    for (const ast::Block &other :
-         llvm::ArrayRef(file.blocks).take_front(position)) {
-      if (other.name.name != name)
-        continue;
-      diagnostics.error(block.name.range(),
-                        "attention '" + name + "' is already defined");
-      diagnostics.note(other.name.range(), "first defined here");
-      break;
-    }
+  llvm::StringMap<const ast::Block *> seen;
+  for (const ast::Block &block : file.blocks) {
+    auto [first, isNew] = seen.try_emplace(block.name.name, &block);
+    if (isNew)
+      continue;
+    diagnostics.error(block.name.range(),
+                      "attention '" + block.name.name + "' is already defined");
+    diagnostics.note(first->second->name.range(), "first defined here");
   }
 }
 
@@ -45,11 +42,10 @@ static ast::Block *selectBlock(ast::File &file, StringRef name,
     names.push_back(block.name.name);
   }
   if (file.blocks.empty())
-    diagnostics.error(
-        rangeOf(file.text.take_front(0)),
-        "expected an attention block, found " +
-            llvm::StringRef(file.defs.empty() ? "none" : "defs only") +
-            "; write 'attention NAME { ... }'");
+    diagnostics.error(rangeOf(file.text.take_front(0)),
+                      "expected an attention block, found " +
+                          StringRef(file.defs.empty() ? "none" : "defs only") +
+                          "; write 'attention NAME { ... }'");
   else if (name.empty())
     diagnostics.error(file.blocks[1].name.range(),
                       "the file has " + llvm::Twine(file.blocks.size()) +
