@@ -38,11 +38,8 @@ void PipeDialect::initialize() {
       >();
 }
 
-LogicalResult ChannelType::verify(function_ref<InFlightDiagnostic()> emitError,
-                                  int64_t depth, attn::tile::ValType tile) {
-  if (depth < 1)
-    return emitError() << "P1: expected a depth of at least 1, found " << depth;
-  if (!tile.getShared())
+LogicalResult ChannelType::verify(function_ref<InFlightDiagnostic()> emitError, attn::tile::ValType tile) {
+  if (!tile.isShared())
     return emitError() << "P1: expected a shared tile, found " << tile;
   return success();
 }

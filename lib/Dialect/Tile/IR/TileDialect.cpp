@@ -33,14 +33,14 @@ void TileDialect::initialize() {
 
 ValType ValType::get(MLIRContext *context,
                      ArrayRef<std::pair<StringRef, int64_t>> axes,
-                     Type elementType, bool shared) {
+                     Type elementType, int64_t sharedSlots) {
   SmallVector<StringAttr> names;
   SmallVector<int64_t> sizes;
   for (auto [name, size] : axes) {
     names.push_back(StringAttr::get(context, name));
     sizes.push_back(size);
   }
-  return get(context, names, sizes, elementType, shared);
+  return get(context, names, sizes, elementType, sharedSlots);
 }
 
 std::optional<unsigned> ValType::findAxis(StringRef name) const {
@@ -55,19 +55,20 @@ int64_t ValType::getSize(StringRef name) const {
 }
 
 ValType ValType::withElementType(Type elementType) const {
-  return get(getContext(), getAxes(), getSizes(), elementType, getShared());
+  return get(getContext(), getAxes(), getSizes(), elementType,
+             getSharedSlots());
 }
 
-ValType ValType::withShared(bool shared) const {
-  return get(getContext(), getAxes(), getSizes(), getElementType(), shared);
+ValType ValType::withSharedSlots(int64_t slots) const {
+  return get(getContext(), getAxes(), getSizes(), getElementType(), slots);
 }
 
-// `<[q:128, k:64] x f32, shared>`
+// `<[q:128, k:64] x f32, shared 2>`
 Type ValType::parse(AsmParser &parser) {
   SmallVector<StringAttr> axes;
   SmallVector<int64_t> sizes;
   Type elementType;
-  bool shared = false;
+  int64_t sharedSlots = 0;
   SMLoc loc = parser.getCurrentLocation();
   auto parseAxis = [&]() -> ParseResult {
     StringRef name;
@@ -82,14 +83,13 @@ Type ValType::parse(AsmParser &parser) {
       parser.parseKeyword("x") || parser.parseType(elementType))
     return {};
   if (succeeded(parser.parseOptionalComma())) {
-    if (parser.parseKeyword("shared"))
+    if (parser.parseKeyword("shared") || parser.parseInteger(sharedSlots))
       return {};
-    shared = true;
   }
   if (parser.parseGreater())
     return {};
   return parser.getChecked<ValType>(loc, parser.getContext(), axes, sizes,
-                                    elementType, shared);
+                                    elementType, sharedSlots);
 }
 
 void ValType::print(AsmPrinter &printer) const {
@@ -99,15 +99,15 @@ void ValType::print(AsmPrinter &printer) const {
         printer << std::get<0>(pair).getValue() << ":" << std::get<1>(pair);
       });
   printer << "] x " << getElementType();
-  if (getShared())
-    printer << ", shared";
+  if (isShared())
+    printer << ", shared " << getSharedSlots();
   printer << ">";
 }
 
 LogicalResult ValType::verify(function_ref<InFlightDiagnostic()> emitError,
                               ArrayRef<StringAttr> axes,
                               ArrayRef<int64_t> sizes, Type elementType,
-                              bool shared) {
+                              int64_t sharedSlots) {
   if (axes.empty() || axes.size() > 2)
     return emitError() << "T1: expected one or two axes, found " << axes.size();
   if (axes.size() == 2 && axes[0] == axes[1])
@@ -115,5 +115,8 @@ LogicalResult ValType::verify(function_ref<InFlightDiagnostic()> emitError,
   for (int64_t size : sizes)
     if (size < 1)
       return emitError() << "T3: expected a positive axis size, found " << size;
+  if (sharedSlots < 0)
+    return emitError() << "T3: expected a positive number of slots, found "
+                       << sharedSlots;
   return success();
 }

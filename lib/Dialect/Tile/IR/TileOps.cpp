@@ -216,7 +216,7 @@ LogicalResult DotOp::verify() {
   ValType expected =
       ValType::get(getContext(), {lhs.getAxes()[x], rhs.getAxes()[y]},
                    {lhs.getSizes()[x], rhs.getSizes()[y]},
-                   Float32Type::get(getContext()), false);
+                   Float32Type::get(getContext()), 0);
   if (result != expected)
     return emitOpError() << "T6: expected result " << expected << ", found "
                          << result;
@@ -282,6 +282,23 @@ void MapOp::print(OpAsmPrinter &printer) {
   printer.printRegion(getBody());
   printer.printOptionalAttrDict((*this)->getAttrs(),
                                 {"index_axes", "operandSegmentSizes"});
+}
+
+void MapOp::build(
+    OpBuilder &builder, OperationState &state, ValType result,
+    ValueRange inputs, ArrayRef<StringRef> indexAxes, ValueRange bases,
+    function_ref<Value(OpBuilder &, Location, ValueRange)> body) {
+  build(builder, state, result, inputs, builder.getStrArrayAttr(indexAxes),
+        bases);
+  OpBuilder::InsertionGuard guard(builder);
+  Block *block = builder.createBlock(state.regions.front().get());
+  for (Value input : inputs)
+    block->addArgument(cast<ValType>(input.getType()).getElementType(),
+                       state.location);
+  for (size_t i = 0; i < bases.size(); ++i)
+    block->addArgument(builder.getI32Type(), state.location);
+  Value value = body(builder, state.location, block->getArguments());
+  YieldOp::create(builder, state.location, value);
 }
 
 static LogicalResult verifyYields(Operation *op, Region &body, Type expected) {

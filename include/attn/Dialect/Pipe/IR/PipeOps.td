@@ -20,13 +20,16 @@ def Pipe_ChannelType : TypeDef<Pipe_Dialect, "Channel"> {
   let mnemonic = "channel";
   let summary = "a ring of tiles in shared memory";
   let description = [{
-    `!pipe.channel<2 x !tile.val<[k:64, d:128] x bf16, shared>>`: two slots, each
+    `!pipe.channel<!tile.val<[k:64, d:128] x bf16, shared 2>>`: two slots, each
     holding one tile. The tile with ordinal n lies in slot n modulo the depth.
-    Constraint P1: depth >= 1 and the tile is shared.
+    Constraint P1: the tile is shared.
   }];
-  let parameters = (ins "int64_t":$depth, "::attn::tile::ValType":$tile);
-  let assemblyFormat = "`<` $depth `x` $tile `>`";
+  let parameters = (ins "::attn::tile::ValType":$tile);
+  let assemblyFormat = "`<` $tile `>`";
   let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    int64_t getDepth() const { return getTile().getSharedSlots(); }
+  }];
 }
 
 def Pipe_Via : I32EnumAttr<"Via", "what moves a tile into a channel", [
@@ -66,7 +69,7 @@ def Pipe_OpenOp : Pipe_Op<"open", [MemoryEffects<[MemAlloc]>]> {
     whenever this one is in use.
 
     ```mlir
-    %kc = pipe.open "k" via cp_async : !pipe.channel<2 x !tile.val<[k:64, d:128] x bf16, shared>>
+    %kc = pipe.open "k" via cp_async : !pipe.channel<!tile.val<[k:64, d:128] x bf16, shared 2>>
     ```
   }];
   let arguments = (ins StrAttr:$name, Pipe_Via:$via, Optional<Pipe_ChannelType>:$alias);
@@ -79,15 +82,17 @@ def Pipe_PutOp : Pipe_Op<"put"> {
   let description = [{
     Starts copying rows `row ..` of the view into the slot of tile `ordinal`; the
     slot's previous tile has been released. With `when` false nothing is copied,
-    yet the put still counts (as an empty group).
+    yet the put still counts (as an empty group). `ahead` says for how many
+    iterations later than its own a put in a loop serves; before the loop it
+    counts from the loop's first iteration.
     Constraint P3: the view's element type is the tile's.
 
     ```mlir
     pipe.put %kc[%n], %kv[%k0] when %more : !pipe.channel<...>, !tile.view<128 x bf16>
     ```
   }];
-  let arguments = (ins Pipe_ChannelType:$channel, I32:$ordinal, Tile_ViewType:$view, I32:$row, Optional<I1>:$when);
-  let assemblyFormat = "$channel `[` $ordinal `]` `,` $view `[` $row `]` (`when` $when^)? attr-dict `:` type($channel) `,` type($view)";
+  let arguments = (ins Pipe_ChannelType:$channel, I32:$ordinal, Tile_ViewType:$view, I32:$row, Optional<I1>:$when, DefaultValuedAttr<I64Attr, "0">:$ahead);
+  let assemblyFormat = "$channel `[` $ordinal `]` `,` $view `[` $row `]` (`when` $when^)? (`ahead` $ahead^)? attr-dict `:` type($channel) `,` type($view)";
   let hasVerifier = 1;
 }
 
@@ -96,11 +101,12 @@ def Pipe_TakeOp : Pipe_Op<"take"> {
   let description = [{
     Returns the tile `ordinal` once every thread of the role may read it.
     `pending` is the number of later puts that may still be under way, set by
-    `attn-place-waits`; unset means none.
+    `attn-place-waits`; unset means none. A `joined` take leaves the waiting to
+    the take that follows it.
   }];
-  let arguments = (ins Pipe_ChannelType:$channel, I32:$ordinal, OptionalAttr<I64Attr>:$pending);
+  let arguments = (ins Pipe_ChannelType:$channel, I32:$ordinal, OptionalAttr<I64Attr>:$pending, UnitAttr:$joined);
   let results = (outs Tile_ValType:$tile);
-  let assemblyFormat = "$channel `[` $ordinal `]` (`pending` $pending^)? attr-dict `:` type($channel) `->` type($tile)";
+  let assemblyFormat = "$channel `[` $ordinal `]` (`pending` $pending^)? (`joined` $joined^)? attr-dict `:` type($channel) `->` type($tile)";
   let hasVerifier = 1;
 }
 

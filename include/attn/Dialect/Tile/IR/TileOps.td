@@ -106,12 +106,12 @@ def Tile_MakeViewOp : Tile_Op<"make_view", [Pure]> {
     elements after `base`. All of it in 64 bits (contract C10).
 
     ```mlir
-    %kv = tile.make_view %k[%offset] stride %stride rows %k_len : !tile.view<128 x bf16>
+    %kv = tile.make_view "k" %k[%offset] stride %stride rows %k_len : !tile.view<128 x bf16>
     ```
   }];
-  let arguments = (ins Tile_GlobalPtr:$base, I64:$offset, I64:$stride, I32:$rows);
+  let arguments = (ins StrAttr:$name, Tile_GlobalPtr:$base, I64:$offset, I64:$stride, I32:$rows);
   let results = (outs Tile_ViewType:$view);
-  let assemblyFormat = "$base `[` $offset `]` `stride` $stride `rows` $rows attr-dict `:` type($view)";
+  let assemblyFormat = "$name $base `[` $offset `]` `stride` $stride `rows` $rows attr-dict `:` type($view)";
 }
 
 def Tile_LoadOp : Tile_Op<"load"> {
@@ -201,6 +201,9 @@ def Tile_MapOp : Tile_Op<"map", [RecursiveMemoryEffects, SingleBlock, AttrSizedO
   let arguments = (ins Variadic<Tile_ValType>:$inputs, StrArrayAttr:$indexAxes, Variadic<I32>:$bases);
   let results = (outs Tile_ValType:$result);
   let regions = (region SizedRegion<1>:$body);
+  let builders = [OpBuilder<(ins "ValType":$result, "::mlir::ValueRange":$inputs,
+      "::llvm::ArrayRef<::llvm::StringRef>":$indexAxes, "::mlir::ValueRange":$bases,
+      "::llvm::function_ref<::mlir::Value(::mlir::OpBuilder &, ::mlir::Location, ::mlir::ValueRange)>":$body)>];
   let hasCustomAssemblyFormat = 1;
   let hasRegionVerifier = 1;
 }

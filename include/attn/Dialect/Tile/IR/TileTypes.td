@@ -20,8 +20,9 @@ def Tile_ValType : TypeDef<Tile_Dialect, "Val"> {
     key, `d` head dim of Q and K, `v` head dim of V, `r` the partial sums that a
     row keeps apart until they are added once.
 
-    `shared` says that the tile lies in shared memory, in a slot of a channel
-    (pipe level); without it the tile is spread over the registers of a role.
+    `shared 2` says that the tile lies in shared memory, in one of the two slots
+    of a channel (pipe level); without it the tile is spread over the registers
+    of a role.
 
     Constraints: (T1) one or two axes; (T2) names differ; (T3) sizes are
     positive.
@@ -29,10 +30,10 @@ def Tile_ValType : TypeDef<Tile_Dialect, "Val"> {
   let parameters = (ins ArrayRefParameter<"::mlir::StringAttr", "axis names">:$axes,
                         ArrayRefParameter<"int64_t", "axis sizes">:$sizes,
                         "::mlir::Type":$elementType,
-                        DefaultValuedParameter<"bool", "false">:$shared);
+                        DefaultValuedParameter<"int64_t", "0">:$sharedSlots);
   let builders = [
     TypeBuilder<(ins "::llvm::ArrayRef<::std::pair<::llvm::StringRef, int64_t>>":$axes,
-                     "::mlir::Type":$elementType, CArg<"bool", "false">:$shared)>
+                     "::mlir::Type":$elementType, CArg<"int64_t", "0">:$sharedSlots)>
   ];
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
@@ -43,7 +44,8 @@ def Tile_ValType : TypeDef<Tile_Dialect, "Val"> {
     int64_t getSize(::llvm::StringRef name) const;
     /// The same tile with another element type or place.
     ValType withElementType(::mlir::Type elementType) const;
-    ValType withShared(bool shared) const;
+    ValType withSharedSlots(int64_t slots) const;
+    bool isShared() const { return getSharedSlots() > 0; }
   }];
 }
 

@@ -1,0 +1,59 @@
+//===- VerifyTile.cpp - Closes the tile level -*- C++ -*-===//
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Dialect/Tile/IR/Tile.h"
+#include "attn/Dialect/Tile/Transforms/Passes.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+
+namespace attn {
+#define GEN_PASS_DEF_VERIFYTILE
+#include "attn/Dialect/Tile/Transforms/Passes.h.inc"
+} // namespace attn
+
+using namespace mlir;
+using namespace attn::tile;
+
+namespace {
+
+LogicalResult verifyKernel(gpu::GPUFuncOp func) {
+  int works = 0;
+  WalkResult result = func.walk([&](Operation *op) {
+    if (op->getDialect() && op->getDialect()->getNamespace() == "attn") {
+      op->emitError() << "expected no operation of the problem level in a "
+                         "kernel at the tile level, found '"
+                      << op->getName() << "'";
+      return WalkResult::interrupt();
+    }
+    works += isa<ForWorkOp>(op);
+    if (auto keys = dyn_cast<ForKeysOp>(op))
+      if (keys.getKind() != RangeKind::Mixed ||
+          !keys->getParentOfType<ForWorkOp>()) {
+        op->emitError() << "expected a mixed key loop inside a work loop";
+        return WalkResult::interrupt();
+      }
+    return WalkResult::advance();
+  });
+  if (result.wasInterrupted())
+    return failure();
+  if (works != 1)
+    return func.emitError() << "expected one work loop in kernel '"
+                            << func.getName() << "', found " << works;
+  return success();
+}
+
+struct VerifyTile : attn::impl::VerifyTileBase<VerifyTile> {
+  void runOnOperation() override {
+    WalkResult result = getOperation()->walk([](gpu::GPUFuncOp func) {
+      return failed(verifyKernel(func)) ? WalkResult::interrupt()
+                                        : WalkResult::advance();
+    });
+    if (result.wasInterrupted())
+      signalPassFailure();
+  }
+};
+
+} // namespace
