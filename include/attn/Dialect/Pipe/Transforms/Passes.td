@@ -10,4 +10,80 @@
 
 include "mlir/Pass/PassBase.td"
 
+def InsertChannels : Pass<"attn-insert-channels"> {
+  let summary = "Puts the kernel into a role and operand tiles into channels";
+  let description = [{
+    A tile that a matrix instruction reads passes through shared memory: its
+    load becomes a put into a channel and a take from it, with a release after
+    the last use. Loads in the key loop get rings of `stages` slots, others one
+    slot. The 16-bit output leaves through a channel that lies in Q's memory,
+    which is free by then. Before:
+
+    ```mlir
+    %K = tile.load %kv[%k0] : ...
+    ```
+
+    After:
+
+    ```mlir
+    pipe.put %kc[%n], %kv[%k0]
+    %K = pipe.take %kc[%n]
+    ...
+    pipe.release %kc[%n]
+    ```
+  }];
+  let dependentDialects = ["::attn::pipe::PipeDialect", "::mlir::arith::ArithDialect"];
+}
+
+def AssignStages : Pass<"attn-assign-stages"> {
+  let summary = "Says how far each put runs ahead and where it stands";
+  let description = [{
+    Gives every operation of a key loop a `#pipe.at<ahead, order>`; the rotation
+    is left to `attn-overlap-loads`. With rings of two and more slots the puts run
+    `slots - 1` tiles ahead and follow the takes at the top of the body, so one
+    barrier per tile is enough. With one slot, the first tile that is used (K)
+    is fetched one ahead, once the second (V) was taken, which is the barrier
+    that says K's slot is free; the others are fetched in their own iteration,
+    after the first take: Flash-Attention 2's order.
+  }];
+}
+
+def OverlapLoads : Pass<"attn-overlap-loads"> {
+  let summary = "Rotates the key loop so that puts run ahead";
+  let description = [{
+    Orders the body by `#pipe.at` and moves each put that runs ahead to a later
+    tile: in the body it serves tile `k0 - ahead * step`, when there is one, and
+    the first `ahead` tiles are fetched before the loop.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+def PlaceWaits : Pass<"attn-place-waits"> {
+  let summary = "Counts what may be pending at each take; places syncs";
+  let description = [{
+    A take waits for its own put only: `pending` is the number of puts that
+    follow that put on every way to the take. Takes that directly follow each
+    other wait once. A put whose slot was released since the last point where
+    all warps met gets a `pipe.sync` before it.
+  }];
+}
+
+def SplitRange : Pass<"attn-split-range"> {
+  let summary = "Splits the key loop into partial, full and partial ranges";
+  let description = [{
+    Last of the level: the one pipelined loop becomes up to three that carry its
+    values on, and masks vanish from the full one. A range that is empty for
+    every launch is left out.
+  }];
+}
+
+def VerifyPipe : Pass<"attn-verify-pipe"> {
+  let summary = "Checks puts, takes and releases against each other";
+  let description = [{
+    Ends the pipe level: every take has a put for its tile before it, every slot
+    was released before it is put again, nothing is read after its release, no
+    load is left in a role, no more than `depth` tiles are in flight.
+  }];
+}
+
 #endif // ATTN_DIALECT_PIPE_TRANSFORMS_PASSES

@@ -1,0 +1,159 @@
+//===- InsertChannels.cpp - Operand tiles through shared memory -*- C++ -*-===//
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Dialect/Pipe/IR/Pipe.h"
+#include "attn/Dialect/Pipe/Transforms/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/IR/PatternMatch.h"
+
+namespace attn {
+#define GEN_PASS_DEF_INSERTCHANNELS
+#include "attn/Dialect/Pipe/Transforms/Passes.h.inc"
+} // namespace attn
+
+using namespace mlir;
+using namespace attn;
+
+namespace {
+
+/// Moves everything but the return of a kernel into one role.
+pipe::RoleOp wrapInRole(gpu::GPUFuncOp func, int64_t warps) {
+  Block &entry = func.getBody().front();
+  OpBuilder builder(entry.getTerminator());
+  auto role = pipe::RoleOp::create(builder, func.getLoc(), "compute", warps);
+  Block *body = builder.createBlock(&role.getBody());
+  body->getOperations().splice(body->begin(), entry.getOperations(),
+                               entry.begin(), Block::iterator(role));
+  return role;
+}
+
+/// The operation after which `value` is not used any more, in the block that
+/// defines it.
+Operation *lastUse(Value value) {
+  Operation *last = value.getDefiningOp();
+  for (Operation *user : value.getUsers()) {
+    Operation *ancestor = last->getBlock()->findAncestorOpInBlock(*user);
+    if (last->isBeforeInBlock(ancestor))
+      last = ancestor;
+  }
+  return last;
+}
+
+class ChannelInserter {
+public:
+  ChannelInserter(pipe::RoleOp role, int64_t stages)
+      : role(role), stages(stages), rewriter(role.getContext()) {}
+
+  LogicalResult run() {
+    SmallVector<tile::LoadOp> loads;
+    SmallVector<tile::StoreOp> stores;
+    role.walk([&](Operation *op) {
+      if (auto load = dyn_cast<tile::LoadOp>(op))
+        loads.push_back(load);
+      if (auto store = dyn_cast<tile::StoreOp>(op))
+        stores.push_back(store);
+    });
+    for (tile::LoadOp load : loads)
+      routeLoad(load);
+    for (tile::StoreOp store : stores)
+      if (!store.getView().getType().getElementType().isF32())
+        routeStore(store);
+    return success();
+  }
+
+private:
+  StringRef viewName(Value view) {
+    auto make = view.getDefiningOp<tile::MakeViewOp>();
+    return make ? make.getName() : "tile";
+  }
+
+  pipe::OpenOp open(StringRef name, tile::ValType tile, int64_t slots,
+                    pipe::Via via, Value alias) {
+    OpBuilder::InsertionGuard guard(rewriter);
+    rewriter.setInsertionPointToStart(&role.getBody().front());
+    if (alias)
+      rewriter.setInsertionPointAfterValue(alias);
+    auto type = pipe::ChannelType::get(rewriter.getContext(),
+                                       tile.withSharedSlots(slots));
+    return pipe::OpenOp::create(rewriter, role.getLoc(), type, name, via,
+                                alias);
+  }
+
+  void routeLoad(tile::LoadOp load) {
+    Location loc = load.getLoc();
+    auto keys = load->getParentOfType<tile::ForKeysOp>();
+    StringRef name = viewName(load.getView());
+    pipe::OpenOp channel = open(name, load.getTile().getType(),
+                                keys ? stages : 1, pipe::Via::CpAsync, Value());
+    if (!keys && !unringed)
+      unringed = channel;
+    rewriter.setInsertionPoint(load);
+    Value ordinal;
+    if (keys) {
+      Value step = arith::ConstantIntOp::create(rewriter, loc,
+                                                rewriter.getI32Type(),
+                                                keys.getStep());
+      ordinal = arith::DivUIOp::create(rewriter, loc, keys.getK0(), step);
+    } else {
+      ordinal = arith::ConstantIntOp::create(rewriter, loc,
+                                             rewriter.getI32Type(), 0);
+    }
+    pipe::PutOp::create(rewriter, loc, channel, ordinal, load.getView(),
+                        load.getRow(), Value());
+    auto take = pipe::TakeOp::create(rewriter, loc,
+                                     channel.getChannel().getType().getTile(),
+                                     channel, ordinal, IntegerAttr(),
+                                     /*joined=*/false);
+    rewriter.replaceOp(load, take.getTile());
+    rewriter.setInsertionPointAfter(lastUse(take.getTile()));
+    pipe::ReleaseOp::create(rewriter, loc, channel, ordinal);
+  }
+
+  void routeStore(tile::StoreOp store) {
+    Location loc = store.getLoc();
+    tile::ValType type = cast<tile::ValType>(store.getTile().getType())
+            .withElementType(store.getView().getType().getElementType());
+    pipe::OpenOp channel =
+        open(viewName(store.getView()), type, 1, pipe::Via::Store,
+             unringed ? unringed.getChannel() : Value());
+    rewriter.setInsertionPoint(store);
+    Value tile = store.getTile();
+    if (tile.getType() != type)
+      tile = tile::CastOp::create(rewriter, loc, type, tile);
+    rewriter.replaceOpWithNewOp<pipe::DrainOp>(store, channel, tile,
+                                               store.getView(), store.getRow());
+  }
+
+  pipe::RoleOp role;
+  int64_t stages;
+  IRRewriter rewriter;
+  /// The channel that is idle while a work item ends (Q's).
+  pipe::OpenOp unringed;
+};
+
+struct InsertChannels : attn::impl::InsertChannelsBase<InsertChannels> {
+  void runOnOperation() override {
+    WalkResult result = getOperation()->walk([](gpu::GPUFuncOp func) {
+      auto schedule = func->getAttrOfType<ir::ScheduleAttr>("attn.schedule");
+      if (!schedule || !schedule.isSelected()) {
+        func.emitError() << "expected a kernel with a selected schedule "
+                            "(attn.schedule with tile, warps and stages)";
+        return WalkResult::interrupt();
+      }
+      pipe::RoleOp role = wrapInRole(func, *schedule.getWarps());
+      return failed(ChannelInserter(role, *schedule.getStages()).run())
+                 ? WalkResult::interrupt()
+                 : WalkResult::advance();
+    });
+    if (result.wasInterrupted())
+      signalPassFailure();
+  }
+};
+
+} // namespace

@@ -1,0 +1,99 @@
+//===- PlaceWaits.cpp - Pending puts and syncs -*- C++ -*-===//
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ChannelTrace.h"
+#include "attn/Dialect/Pipe/Transforms/Passes.h"
+#include "mlir/IR/Builders.h"
+
+namespace attn {
+#define GEN_PASS_DEF_PLACEWAITS
+#include "attn/Dialect/Pipe/Transforms/Passes.h.inc"
+} // namespace attn
+
+using namespace mlir;
+using namespace attn;
+using namespace attn::pipe;
+
+namespace {
+
+/// Sets `pending` of every take: the fewest puts that follow its own put on any
+/// way to it.
+LogicalResult countPending(RoleOp role) {
+  ChannelTrace trace(role);
+  llvm::DenseMap<Operation *, int64_t> pending;
+  for (auto [at, event] : llvm::enumerate(trace.getEvents())) {
+    if (event.kind != ChannelEvent::Take)
+      continue;
+    int64_t put = trace.findBefore(at, ChannelEvent::Put, event.channel,
+                                   event.tile);
+    if (put < 0)
+      return event.op->emitError() << "nothing was put into the channel for "
+                                      "this take";
+    int64_t later = trace.count(put, at, ChannelEvent::Put);
+    auto [entry, isNew] = pending.try_emplace(event.op, later);
+    if (!isNew)
+      entry->second = std::min(entry->second, later);
+  }
+  for (auto [op, count] : pending)
+    cast<TakeOp>(op).setPending(count);
+  return success();
+}
+
+/// Lets runs of takes wait once, at the last of them, for the most demanding.
+void joinTakes(RoleOp role) {
+  role.walk([](TakeOp take) {
+    Operation *next = take->getNextNode();
+    while (next && isPure(next))
+      next = next->getNextNode();
+    auto following = dyn_cast_or_null<TakeOp>(next);
+    if (!following)
+      return;
+    take.setJoined(true);
+    following.setPending(
+        std::min(*take.getPending(), *following.getPending()));
+    take.removePendingAttr();
+  });
+}
+
+/// The first put whose slot was read since all warps met; null when all are
+/// safe.
+Operation *findUnsafePut(RoleOp role) {
+  ChannelTrace trace(role);
+  for (auto [at, event] : llvm::enumerate(trace.getEvents())) {
+    if (event.kind != ChannelEvent::Put)
+      continue;
+    int64_t depth = cast<ChannelType>(event.channel.getType()).getDepth();
+    // The first tiles of a work item may meet any slot of the item before.
+    int64_t release =
+        ChannelTrace::isFirstTiles(event.tile, depth)
+            ? trace.findLastRelease(at, event.channel)
+            : trace.findBefore(at, ChannelEvent::Release, event.channel,
+                               event.tile - depth);
+    if (release >= 0 && trace.count(release, at, ChannelEvent::Sync) == 0)
+      return event.op;
+  }
+  return nullptr;
+}
+
+struct PlaceWaits : attn::impl::PlaceWaitsBase<PlaceWaits> {
+  void runOnOperation() override {
+    WalkResult result = getOperation()->walk([](RoleOp role) {
+      if (failed(countPending(role)))
+        return WalkResult::interrupt();
+      joinTakes(role);
+      while (Operation *put = findUnsafePut(role)) {
+        OpBuilder builder(put);
+        SyncOp::create(builder, put->getLoc());
+      }
+      return WalkResult::advance();
+    });
+    if (result.wasInterrupted())
+      signalPassFailure();
+  }
+};
+
+} // namespace
