@@ -38,7 +38,8 @@ void PipeDialect::initialize() {
       >();
 }
 
-LogicalResult ChannelType::verify(function_ref<InFlightDiagnostic()> emitError, attn::tile::ValType tile) {
+LogicalResult ChannelType::verify(function_ref<InFlightDiagnostic()> emitError,
+                                  attn::tile::ValType tile) {
   if (!tile.isShared())
     return emitError() << "P1: expected a shared tile, found " << tile;
   return success();

@@ -96,13 +96,12 @@ private:
     rewriter.setInsertionPoint(load);
     Value ordinal;
     if (keys) {
-      Value step = arith::ConstantIntOp::create(rewriter, loc,
-                                                rewriter.getI32Type(),
-                                                keys.getStep());
+      Value step = arith::ConstantIntOp::create(
+          rewriter, loc, rewriter.getI32Type(), keys.getStep());
       ordinal = arith::DivUIOp::create(rewriter, loc, keys.getK0(), step);
     } else {
-      ordinal = arith::ConstantIntOp::create(rewriter, loc,
-                                             rewriter.getI32Type(), 0);
+      ordinal =
+          arith::ConstantIntOp::create(rewriter, loc, rewriter.getI32Type(), 0);
     }
     pipe::PutOp::create(rewriter, loc, channel, ordinal, load.getView(),
                         load.getRow(), Value());
@@ -117,7 +116,8 @@ private:
 
   void routeStore(tile::StoreOp store) {
     Location loc = store.getLoc();
-    tile::ValType type = cast<tile::ValType>(store.getTile().getType())
+    tile::ValType type =
+        cast<tile::ValType>(store.getTile().getType())
             .withElementType(store.getView().getType().getElementType());
     pipe::OpenOp channel =
         open(viewName(store.getView()), type, 1, pipe::Via::Store,

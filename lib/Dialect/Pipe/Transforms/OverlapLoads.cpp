@@ -38,14 +38,15 @@ public:
                   "(attn-assign-stages)";
       ops.push_back(&op);
     }
-    llvm::stable_sort(ops, [](Operation *a, Operation *b) {
+    llvm::sort(ops, [](Operation *a, Operation *b) {
       return getAt(a).getOrder() < getAt(b).getOrder();
     });
     for (Operation *op : ops)
       op->moveBefore(block.getTerminator());
     SmallVector<pipe::PutOp> early;
     for (Operation *op : ops)
-      if (auto put = dyn_cast<pipe::PutOp>(op); put && getAt(put).getAhead() > 0)
+      if (auto put = dyn_cast<pipe::PutOp>(op);
+          put && getAt(put).getAhead() > 0)
         early.push_back(put);
     emitPrologue(early);
     for (pipe::PutOp put : early)

@@ -28,8 +28,8 @@ LogicalResult countPending(RoleOp role) {
   for (auto [at, event] : llvm::enumerate(trace.getEvents())) {
     if (event.kind != ChannelEvent::Take)
       continue;
-    int64_t put = trace.findBefore(at, ChannelEvent::Put, event.channel,
-                                   event.tile);
+    int64_t put =
+        trace.findBefore(at, ChannelEvent::Put, event.channel, event.tile);
     if (put < 0)
       return event.op->emitError() << "nothing was put into the channel for "
                                       "this take";
@@ -53,8 +53,7 @@ void joinTakes(RoleOp role) {
     if (!following)
       return;
     take.setJoined(true);
-    following.setPending(
-        std::min(*take.getPending(), *following.getPending()));
+    following.setPending(std::min(*take.getPending(), *following.getPending()));
     take.removePendingAttr();
   });
 }
@@ -68,11 +67,10 @@ Operation *findUnsafePut(RoleOp role) {
       continue;
     int64_t depth = cast<ChannelType>(event.channel.getType()).getDepth();
     // The first tiles of a work item may meet any slot of the item before.
-    int64_t release =
-        ChannelTrace::isFirstTiles(event.tile, depth)
-            ? trace.findLastRelease(at, event.channel)
-            : trace.findBefore(at, ChannelEvent::Release, event.channel,
-                               event.tile - depth);
+    int64_t release = ChannelTrace::isFirstTiles(event.tile, depth)
+                          ? trace.findLastRelease(at, event.channel)
+                          : trace.findBefore(at, ChannelEvent::Release,
+                                             event.channel, event.tile - depth);
     if (release >= 0 && trace.count(release, at, ChannelEvent::Sync) == 0)
       return event.op;
   }

@@ -32,13 +32,13 @@ bool isEmpty(Value begin, Value end) {
 }
 
 /// One range of the loop, as a loop of its own starting from `inits`.
-ValueRange emitRange(IRRewriter &rewriter, tile::ForKeysOp keys,
-                     RangeKind kind, Value begin, Value end, ValueRange inits) {
+ValueRange emitRange(IRRewriter &rewriter, tile::ForKeysOp keys, RangeKind kind,
+                     Value begin, Value end, ValueRange inits) {
   if (isEmpty(begin, end))
     return inits;
-  auto range = tile::ForKeysOp::create(
-      rewriter, keys.getLoc(), keys.getResultTypes(), kind, begin, end, Value(),
-      Value(), keys.getStep(), inits);
+  auto range = tile::ForKeysOp::create(rewriter, keys.getLoc(),
+                                       keys.getResultTypes(), kind, begin, end,
+                                       Value(), Value(), keys.getStep(), inits);
   IRMapping mapping;
   keys.getBody().cloneInto(&range.getBody(), mapping);
   if (kind == RangeKind::Full) {

@@ -284,10 +284,10 @@ void MapOp::print(OpAsmPrinter &printer) {
                                 {"index_axes", "operandSegmentSizes"});
 }
 
-void MapOp::build(
-    OpBuilder &builder, OperationState &state, ValType result,
-    ValueRange inputs, ArrayRef<StringRef> indexAxes, ValueRange bases,
-    function_ref<Value(OpBuilder &, Location, ValueRange)> body) {
+void MapOp::build(OpBuilder &builder, OperationState &state, ValType result,
+                  ValueRange inputs, ArrayRef<StringRef> indexAxes,
+                  ValueRange bases,
+                  function_ref<Value(OpBuilder &, Location, ValueRange)> body) {
   build(builder, state, result, inputs, builder.getStrArrayAttr(indexAxes),
         bases);
   OpBuilder::InsertionGuard guard(builder);

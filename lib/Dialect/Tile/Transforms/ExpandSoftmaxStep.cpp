@@ -1,4 +1,5 @@
-//===- ExpandSoftmaxStep.cpp - The softmax as maps and reductions -*- C++ -*-===//
+//===- ExpandSoftmaxStep.cpp - The softmax as maps and reductions -*- C++
+//-*-===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -68,12 +69,12 @@ void expandStep(SoftmaxStepOp op, IRRewriter &rewriter) {
                      });
   // A row that has seen no key keeps the maximum -inf; shifting by 0 instead
   // makes its weights exp2(-inf) = 0 and not exp2(-inf + inf) = NaN.
-  Value shift = map(rows, {newMax},
-                    [&](OpBuilder &b, Location loc, ValueRange v) -> Value {
-                      Value safe = minusInfinityToZero(b, loc, v[0]);
-                      Value scaled = arith::MulFOp::create(b, loc, safe, factor);
-                      return arith::NegFOp::create(b, loc, scaled);
-                    });
+  Value shift = map(
+      rows, {newMax}, [&](OpBuilder &b, Location loc, ValueRange v) -> Value {
+        Value safe = minusInfinityToZero(b, loc, v[0]);
+        Value scaled = arith::MulFOp::create(b, loc, safe, factor);
+        return arith::NegFOp::create(b, loc, scaled);
+      });
   auto weight = [&](OpBuilder &b, Location loc, ValueRange v) -> Value {
     Value x = math::FmaOp::create(b, loc, v[0], factor, v[1]);
     return math::Exp2Op::create(b, loc, x);
@@ -153,17 +154,18 @@ void expandFinalize(FinalizeOp op, IRRewriter &rewriter) {
                                             p.total, constantF32(b, loc, 0.0));
         inverse = arith::SelectOp::create(b, loc, empty,
                                           constantF32(b, loc, 0.0), inverse);
-        return p.keep ? arith::MulFOp::create(b, loc, p.keep, inverse).getResult()
-                      : inverse;
+        return p.keep
+                   ? arith::MulFOp::create(b, loc, p.keep, inverse).getResult()
+                   : inverse;
       });
-  Value lse = map(op.getLse().getType(), {op.getMax(), sum},
-                  [&](OpBuilder &b, Location loc, ValueRange v) -> Value {
-                    Parts p = parts(b, loc, v[0], v[1]);
-                    Value log = math::Log2Op::create(b, loc, p.total);
-                    Value all = arith::AddFOp::create(b, loc, p.base, log);
-                    return arith::MulFOp::create(b, loc, all,
-                                                 constantF32(b, loc, ln2));
-                  });
+  Value lse =
+      map(op.getLse().getType(), {op.getMax(), sum},
+          [&](OpBuilder &b, Location loc, ValueRange v) -> Value {
+            Parts p = parts(b, loc, v[0], v[1]);
+            Value log = math::Log2Op::create(b, loc, p.total);
+            Value all = arith::AddFOp::create(b, loc, p.base, log);
+            return arith::MulFOp::create(b, loc, all, constantF32(b, loc, ln2));
+          });
   Value output = map(op.getOutput().getType(), {op.getAcc(), scale},
                      [](OpBuilder &b, Location loc, ValueRange v) -> Value {
                        return arith::MulFOp::create(b, loc, v[0], v[1]);

@@ -1,0 +1,344 @@
+//===- AttnToTile.cpp - From the problem to the online softmax -*- C++ -*-===//
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "RuleInliner.h"
+#include "attn/Conversion/Passes.h"
+#include "attn/Dialect/Tile/IR/Tile.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <limits>
+
+namespace attn {
+#define GEN_PASS_DEF_CONVERTATTNTOTILE
+#include "attn/Conversion/Passes.h.inc"
+} // namespace attn
+
+using namespace mlir;
+using namespace attn;
+using tile::ValType;
+
+namespace {
+
+constexpr int64_t threadsPerWarp = 32;
+constexpr int64_t partialSums = 4; // one per lane of a quad
+constexpr int64_t mmaDepth = 16;   // keys or dims that one mma contracts
+
+/// Builds the tile-level kernel of one problem.
+class KernelBuilder {
+public:
+  explicit KernelBuilder(ir::KernelOp kernel)
+      : kernel(kernel), builder(kernel), loc(kernel.getLoc()),
+        schedule(*kernel.getSchedule()), tileM(*schedule.getTileM()),
+        tileN(*schedule.getTileN()) {}
+
+  void build() {
+    createFunction();
+    inliner.emplace(kernel, params, tensors, arguments["batch"],
+                    arguments["q_len"], arguments["k_len"]);
+    Value heads = constant(kernel.getHeads());
+    auto work = tile::ForWorkOp::create(builder, loc, arguments["batch"], heads,
+                                        arguments["q_len"], tileM);
+    OpBuilder::InsertionGuard guard(builder);
+    Type i32 = builder.getI32Type();
+    builder.createBlock(&work.getBody(), {}, {i32, i32, i32}, {loc, loc, loc});
+    buildWork(work.getB(), work.getH(), work.getM0());
+    tile::YieldOp::create(builder, loc);
+  }
+
+private:
+  //===--- The function and its arguments ---------------------------------===//
+
+  void declareArgument(StringRef name, Type type) {
+    declared.push_back({name.str(), type});
+  }
+
+  void declareArguments() {
+    Type ptr = LLVM::LLVMPointerType::get(builder.getContext(), 1);
+    Type i32 = builder.getI32Type(), i64 = builder.getI64Type();
+    SmallVector<StringRef> tensors = {"q", "k", "v"};
+    if (kernel.getOutputsO())
+      tensors.push_back("o");
+    if (kernel.getOutputsLse())
+      tensors.push_back("lse");
+    for (StringRef name : tensors)
+      declareArgument(name, ptr);
+    for (StringRef name : tensors)
+      for (StringRef axis : {"b", "h", "s"})
+        declareArgument((name + "_stride_" + axis).str(), i64);
+    for (StringRef name : {"batch", "q_len", "k_len"})
+      declareArgument(name, i32);
+    for (auto param : kernel.getBody().getOps<ir::ParamOp>())
+      declareArgument(("param:" + param.getSymName()).str(),
+                      param.getType().isInteger(1) ? i32 : param.getType());
+    for (auto tensor : kernel.getBody().getOps<ir::TensorOp>())
+      declareArgument(("tensor:" + tensor.getSymName()).str(), ptr);
+  }
+
+  void createFunction() {
+    declareArguments();
+    auto module = gpu::GPUModuleOp::create(builder, loc, kernel.getSymName());
+    builder.setInsertionPointToStart(module.getBody());
+    SmallVector<Type> types;
+    for (auto &[name, type] : declared)
+      types.push_back(type);
+    auto func = gpu::GPUFuncOp::create(builder, loc, kernel.getSymName(),
+                                       builder.getFunctionType(types, {}));
+    func->setAttr(gpu::GPUDialect::getKernelFuncAttrName(),
+                  builder.getUnitAttr());
+    func->setAttr("attn.schedule", schedule);
+    int32_t threads = *schedule.getWarps() * threadsPerWarp;
+    func.setKnownBlockSizeAttr(builder.getDenseI32ArrayAttr({threads, 1, 1}));
+    for (auto [index, argument] : llvm::enumerate(declared)) {
+      StringRef name = argument.first;
+      func.setArgAttr(index, "attn.arg", builder.getStringAttr(name));
+      Value value = func.getArgument(index);
+      if (name.consume_front("param:"))
+        params[name] = value;
+      else if (name.consume_front("tensor:"))
+        tensors[name] = value;
+      else
+        arguments[name] = value;
+    }
+    builder.setInsertionPointToStart(&func.getBody().front());
+    gpu::ReturnOp::create(builder, loc);
+    builder.setInsertionPointToStart(&func.getBody().front());
+  }
+
+  //===--- Scalars --------------------------------------------------------===//
+
+  Value constant(int64_t value) {
+    return arith::ConstantIntOp::create(builder, loc, builder.getI32Type(),
+                                        value);
+  }
+  Value constantF32(double value) {
+    return arith::ConstantOp::create(
+        builder, loc, builder.getF32FloatAttr(static_cast<float>(value)));
+  }
+  Value add(Value a, Value b) {
+    return arith::AddIOp::create(builder, loc, a, b);
+  }
+  Value sub(Value a, Value b) {
+    return arith::SubIOp::create(builder, loc, a, b);
+  }
+  /// The key tile boundary at or left of a key.
+  Value alignDown(Value key) {
+    Value step = constant(tileN);
+    Value tile = arith::DivUIOp::create(builder, loc, key, step);
+    return arith::MulIOp::create(builder, loc, tile, step);
+  }
+  Value alignUp(Value key) { return alignDown(add(key, constant(tileN - 1))); }
+
+  //===--- Types ----------------------------------------------------------===//
+
+  ValType tileType(StringRef x, int64_t xs, StringRef y, int64_t ys,
+                   Type element) {
+    return ValType::get(builder.getContext(), {{x, xs}, {y, ys}}, element);
+  }
+  ValType rowType() {
+    return ValType::get(builder.getContext(), {{"q", tileM}},
+                        builder.getF32Type());
+  }
+  Type f32() { return builder.getF32Type(); }
+
+  //===--- One work item --------------------------------------------------===//
+
+  /// Rows of one head of one batch entry. Offsets in 64 bits (contract C10).
+  Value makeView(StringRef name, Value head, Value rows, int64_t columns,
+                 Type element) {
+    auto stride = [&](StringRef axis) {
+      return arguments[(name + "_stride_" + axis).str()];
+    };
+    auto offset = [&](Value index, StringRef axis) -> Value {
+      Value wide =
+          arith::ExtSIOp::create(builder, loc, builder.getI64Type(), index);
+      return arith::MulIOp::create(builder, loc, wide, stride(axis));
+    };
+    Value start =
+        arith::AddIOp::create(builder, loc, offset(b, "b"), offset(head, "h"));
+    auto type = tile::ViewType::get(builder.getContext(), columns, element);
+    return tile::MakeViewOp::create(builder, loc, type, name, arguments[name],
+                                    start, stride("s"), rows);
+  }
+
+  void buildWork(Value batchIndex, Value head, Value firstRow) {
+    b = batchIndex;
+    h = head;
+    m0 = firstRow;
+    g = arith::DivUIOp::create(builder, loc, h,
+                               constant(kernel.getGroupSize()));
+    Value qLen = arguments["q_len"], kLen = arguments["k_len"];
+    offset = kernel.getAlign() == ir::Align::BottomRight ? sub(kLen, qLen)
+                                                         : constant(0);
+    Type dtype = kernel.getDtype();
+    int64_t dqk = kernel.getHeadDimQk(), dv = kernel.getHeadDimV();
+    int64_t paddedQk = llvm::alignTo(dqk, mmaDepth);
+    Value queries = makeView("q", h, qLen, dqk, dtype);
+    keys = makeView("k", g, kLen, dqk, dtype);
+    values = makeView("v", g, kLen, dv, dtype);
+    keyTile = tileType("k", tileN, "d", paddedQk, dtype);
+    valueTile = tileType("k", tileN, "v", dv, dtype);
+
+    Value query = tile::LoadOp::create(
+        builder, loc, tileType("q", tileM, "d", paddedQk, dtype), queries, m0);
+    factor = inliner->inlineRule(builder, kernel.getFactor().getBody(), {})[0];
+    tile::ForKeysOp loop = buildKeyLoop(query);
+    Value sink;
+    if (ir::SinkOp rule = kernel.getSink())
+      sink = inliner->inlineRule(builder, rule.getBody(), {b, h, g})[0];
+    ValType accType = tileType("q", tileM, "v", dv, f32());
+    auto finalize = tile::FinalizeOp::create(
+        builder, loc, accType, rowType(), loop.getResult(2), loop.getResult(0),
+        loop.getResult(1), factor, sink);
+    if (kernel.getOutputsO())
+      tile::StoreOp::create(builder, loc, finalize.getOutput(),
+                            makeView("o", h, qLen, dv, kernel.getOut()), m0);
+    if (kernel.getOutputsLse())
+      tile::StoreOp::create(builder, loc, finalize.getLse(),
+                            makeView("lse", h, qLen, 1, f32()), m0);
+  }
+
+  tile::ForKeysOp buildKeyLoop(Value query) {
+    // The positions of the item's rows that exist.
+    Value qLen = arguments["q_len"], kLen = arguments["k_len"];
+    Value end =
+        arith::MinSIOp::create(builder, loc, add(m0, constant(tileM)), qLen);
+    Value first = add(m0, offset);
+    Value last = add(sub(end, constant(1)), offset);
+    SmallVector<Value> bounds =
+        inliner->inlineRule(builder, kernel.getBounds().getBody(),
+                            {b, h, g, first, last, qLen, kLen});
+    // Visible keys are rounded outwards, full ones inwards.
+    Value begin = alignDown(bounds[0]), stop = alignUp(bounds[1]);
+    Value fullBegin = alignUp(bounds[2]);
+    Value fullEnd =
+        arith::MaxSIOp::create(builder, loc, alignDown(bounds[3]), fullBegin);
+    Value lowest = constantF32(-std::numeric_limits<double>::infinity());
+    Value zero = constantF32(0);
+    SmallVector<Value> inits = {
+        tile::FillOp::create(builder, loc, rowType(), lowest),
+        tile::FillOp::create(
+            builder, loc, tileType("q", tileM, "r", partialSums, f32()), zero),
+        tile::FillOp::create(
+            builder, loc,
+            tileType("q", tileM, "v", kernel.getHeadDimV(), f32()), zero)};
+    SmallVector<Type> types =
+        llvm::map_to_vector(inits, [](Value value) { return value.getType(); });
+    auto loop =
+        tile::ForKeysOp::create(builder, loc, types, tile::RangeKind::Mixed,
+                                begin, stop, fullBegin, fullEnd, tileN, inits);
+    OpBuilder::InsertionGuard guard(builder);
+    SmallVector<Type> argTypes = {builder.getI32Type()};
+    llvm::append_range(argTypes, types);
+    builder.createBlock(&loop.getBody(), {}, argTypes,
+                        SmallVector<Location>(argTypes.size(), loc));
+    buildStep(query, loop.getK0(), loop.getIterArgs());
+    return loop;
+  }
+
+  void buildStep(Value query, Value k0, ValueRange carried) {
+    Value key = tile::LoadOp::create(builder, loc, keyTile, keys, k0);
+    Value logits = tile::DotOp::create(builder, loc,
+                                       tileType("q", tileM, "k", tileN, f32()),
+                                       query, key, Value(), "d");
+    if (ir::ScoreOp score = kernel.getScore())
+      logits = buildScore(score, logits, k0);
+    logits = buildMask(logits, k0);
+    auto step = tile::SoftmaxStepOp::create(builder, loc, logits, carried[0],
+                                            carried[1], factor);
+    Value acc =
+        tile::RescaleOp::create(builder, loc, carried[2], step.getAlpha());
+    // P is rounded once, to the type of V (docs/Numerics.md).
+    Value weights =
+        tile::CastOp::create(builder, loc,
+                             cast<ValType>(step.getWeights().getType())
+                                 .withElementType(kernel.getDtype()),
+                             step.getWeights());
+    Value value = tile::LoadOp::create(builder, loc, valueTile, values, k0);
+    acc = tile::DotOp::create(builder, loc, acc.getType(), weights, value, acc,
+                              "k");
+    tile::YieldOp::create(builder, loc,
+                          ValueRange{step.getNewMax(), step.getNewSum(), acc});
+  }
+
+  /// The positions b, h, g, i, q, k, q_len, k_len that mask and score see.
+  SmallVector<Value> positions(OpBuilder &nested, Value row, Value key) {
+    Value q = arith::AddIOp::create(nested, loc, row, offset);
+    return {b, h, g, row, q, key, arguments["q_len"], arguments["k_len"]};
+  }
+
+  Value buildScore(ir::ScoreOp score, Value logits, Value k0) {
+    return tile::MapOp::create(
+        builder, loc, cast<ValType>(logits.getType()), logits,
+        ArrayRef<StringRef>{"q", "k"}, ValueRange{m0, k0},
+        [&](OpBuilder &nested, Location, ValueRange args) -> Value {
+          SmallVector<Value> arguments = {args[0]};
+          llvm::append_range(arguments, positions(nested, args[1], args[2]));
+          return inliner->inlineRule(nested, score.getBody(), arguments)[0];
+        });
+  }
+
+  /// Keys that exist and that the rule shows.
+  Value buildMask(Value logits, Value k0) {
+    auto op = tile::MaskOp::create(builder, loc, logits, m0, k0);
+    OpBuilder::InsertionGuard guard(builder);
+    Type i32 = builder.getI32Type();
+    Block *block =
+        builder.createBlock(&op.getBody(), {}, {i32, i32}, {loc, loc});
+    Value key = block->getArgument(1);
+    Value visible = arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::slt, key, arguments["k_len"]);
+    if (ir::MaskOp mask = kernel.getMask()) {
+      Value shown = inliner->inlineRule(
+          builder, mask.getBody(),
+          positions(builder, block->getArgument(0), key))[0];
+      visible = arith::AndIOp::create(builder, loc, visible, shown);
+    }
+    tile::YieldOp::create(builder, loc, visible);
+    return op;
+  }
+
+  ir::KernelOp kernel;
+  OpBuilder builder;
+  Location loc;
+  ir::ScheduleAttr schedule;
+  int64_t tileM, tileN;
+  SmallVector<std::pair<std::string, Type>> declared;
+  llvm::StringMap<Value> arguments, params, tensors;
+  std::optional<RuleInliner> inliner;
+  /// Of the work item being built.
+  Value b, h, g, m0, offset, factor, keys, values;
+  ValType keyTile, valueTile;
+};
+
+struct ConvertAttnToTile
+    : attn::impl::ConvertAttnToTileBase<ConvertAttnToTile> {
+  void runOnOperation() override {
+    SmallVector<ir::KernelOp> kernels(getOperation().getOps<ir::KernelOp>());
+    for (ir::KernelOp kernel : kernels) {
+      if (!kernel.getSchedule() || !kernel.getSchedule()->isSelected()) {
+        kernel.emitError() << "expected a selected schedule "
+                              "(attn-select-schedule)";
+        return signalPassFailure();
+      }
+      if (!kernel.getBounds() || !kernel.getFactor()) {
+        kernel.emitError() << "expected attn.bounds and attn.factor "
+                              "(attn-bound-keys, attn-use-exp2)";
+        return signalPassFailure();
+      }
+      KernelBuilder(kernel).build();
+      kernel.erase();
+    }
+    ir::setLevel(getOperation(), ir::Level::Tile);
+  }
+};
+
+} // namespace

@@ -1,0 +1,132 @@
+//===- RuleInliner.cpp - Rules of a kernel as scalar code -*- C++ -*-===//
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "RuleInliner.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+using namespace mlir;
+using namespace attn;
+
+SmallVector<Value> RuleInliner::inlineRule(OpBuilder &builder, Region &rule,
+                                           ValueRange arguments) {
+  Block &block = rule.front();
+  IRMapping mapping;
+  mapping.map(block.getArguments(), arguments);
+  for (Operation &op : block.without_terminator()) {
+    if (auto param = dyn_cast<ir::GetParamOp>(op)) {
+      mapping.map(param.getResult(), emitParam(builder, param));
+    } else if (auto read = dyn_cast<ir::ReadOp>(op)) {
+      SmallVector<Value> indices;
+      for (Value index : read.getIndices())
+        indices.push_back(mapping.lookup(index));
+      mapping.map(read.getResult(), emitRead(builder, read, indices));
+    } else {
+      builder.clone(op, mapping);
+    }
+  }
+  SmallVector<Value> results;
+  for (Value result : block.getTerminator()->getOperands())
+    results.push_back(mapping.lookup(result));
+  return results;
+}
+
+Value RuleInliner::emitParam(OpBuilder &builder, ir::GetParamOp op) {
+  Value argument = params.lookup(op.getParam());
+  if (!op.getType().isInteger(1))
+    return argument;
+  // A bool travels as an i32, 0 or 1.
+  Value zero =
+      arith::ConstantIntOp::create(builder, op.getLoc(), argument.getType(), 0);
+  return arith::CmpIOp::create(builder, op.getLoc(), arith::CmpIPredicate::ne,
+                               argument, zero);
+}
+
+Value RuleInliner::extent(OpBuilder &builder, Location loc, ir::DimAttr dim) {
+  Type i64 = builder.getI64Type();
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantIntOp::create(builder, loc, i64, value);
+  };
+  auto widen = [&](Value value) -> Value {
+    return arith::ExtSIOp::create(builder, loc, i64, value);
+  };
+  switch (dim.getKind()) {
+  case ir::DimKind::Literal:
+    return constant(dim.getSize());
+  case ir::DimKind::Batch:
+    return widen(batch);
+  case ir::DimKind::Heads:
+    return constant(kernel.getHeads());
+  case ir::DimKind::KvHeads:
+    return constant(kernel.getKvHeads());
+  case ir::DimKind::QLen:
+    return widen(qLen);
+  case ir::DimKind::KLen:
+    return widen(kLen);
+  case ir::DimKind::TotalQ:
+  case ir::DimKind::TotalK:
+    break;
+  }
+  // Ragged dimensions need `batch varlen`, which attn-verify-input refuses.
+  llvm_unreachable("ragged dimension in a kernel with dense batches");
+}
+
+/// Brings an element as stored to the type that attn.read gives.
+static Value widenElement(OpBuilder &builder, Location loc, Value value,
+                          Type stored, Type result) {
+  if (value.getType() == result)
+    return value;
+  if (result.isInteger(1)) {
+    Value zero = arith::ConstantIntOp::create(builder, loc, value.getType(), 0);
+    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, value,
+                                 zero);
+  }
+  if (isa<FloatType>(result))
+    return arith::ExtFOp::create(builder, loc, result, value);
+  if (stored.isUnsignedInteger())
+    return arith::ExtUIOp::create(builder, loc, result, value);
+  return arith::ExtSIOp::create(builder, loc, result, value);
+}
+
+Value RuleInliner::emitRead(OpBuilder &builder, ir::ReadOp op,
+                            ValueRange indices) {
+  Location loc = op.getLoc();
+  auto tensor = SymbolTable::lookupNearestSymbolFrom<ir::TensorOp>(
+      kernel, op.getTensorAttr());
+  if (!tensor)
+    tensor = cast<ir::TensorOp>(
+        SymbolTable::lookupSymbolIn(kernel, op.getTensorAttr()));
+  Type i64 = builder.getI64Type();
+  Value zero = arith::ConstantIntOp::create(builder, loc, i64, 0);
+  Value one = arith::ConstantIntOp::create(builder, loc, i64, 1);
+  Value offset = zero;
+  for (auto [axis, index] : llvm::enumerate(indices)) {
+    Value size = extent(builder, loc, tensor.getDim(axis));
+    if (index.getType() != i64)
+      index = arith::ExtSIOp::create(builder, loc, i64, index);
+    // Clamp to 0 .. size - 1; min first, so that an extent of 0 reads element
+    // 0.
+    Value last = arith::SubIOp::create(builder, loc, size, one);
+    index = arith::MinSIOp::create(builder, loc, index, last);
+    index = arith::MaxSIOp::create(builder, loc, index, zero);
+    offset = arith::MulIOp::create(builder, loc, offset, size);
+    offset = arith::AddIOp::create(builder, loc, offset, index);
+  }
+  Type stored = tensor.getElementType();
+  // A bool takes a byte; unsigned types are signless in LLVM.
+  Type memory = stored;
+  if (stored.isInteger())
+    memory = builder.getIntegerType(
+        stored.isInteger(1) ? 8 : stored.getIntOrFloatBitWidth());
+  Value base = tensors.lookup(op.getTensor());
+  Value address =
+      LLVM::GEPOp::create(builder, loc, base.getType(), memory, base, offset);
+  auto load = LLVM::LoadOp::create(
+      builder, loc, memory, address, /*alignment=*/0, /*isVolatile=*/false,
+      /*isNonTemporal=*/false, /*isInvariant=*/true);
+  return widenElement(builder, loc, load, stored, op.getType());
+}

@@ -1,0 +1,48 @@
+//===- RuleInliner.h - Rules of a kernel as scalar code -*- C++ -*-===//
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_LIB_CONVERSION_ATTNTOTILE_RULEINLINER_H
+#define ATTN_LIB_CONVERSION_ATTNTOTILE_RULEINLINER_H
+
+#include "attn/Dialect/Attn/IR/Attn.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace attn {
+
+/// Copies the regions of rules into a kernel: params become its arguments,
+/// tensor reads become clamped loads.
+class RuleInliner {
+public:
+  /// `params` and `tensors` give the kernel's argument for each name, `batch`,
+  /// `qLen` and `kLen` the extents that dimensions may have.
+  RuleInliner(ir::KernelOp kernel, llvm::StringMap<mlir::Value> params,
+              llvm::StringMap<mlir::Value> tensors, mlir::Value batch,
+              mlir::Value qLen, mlir::Value kLen)
+      : kernel(kernel), params(std::move(params)), tensors(std::move(tensors)),
+        batch(batch), qLen(qLen), kLen(kLen) {}
+
+  /// Emits the rule's code at the builder's place with its block arguments
+  /// given in order; returns what it yields.
+  llvm::SmallVector<mlir::Value> inlineRule(mlir::OpBuilder &builder,
+                                            mlir::Region &rule,
+                                            mlir::ValueRange arguments);
+
+private:
+  mlir::Value emitParam(mlir::OpBuilder &builder, ir::GetParamOp op);
+  mlir::Value emitRead(mlir::OpBuilder &builder, ir::ReadOp op,
+                       mlir::ValueRange indices);
+  mlir::Value extent(mlir::OpBuilder &builder, mlir::Location loc,
+                     ir::DimAttr dim);
+
+  ir::KernelOp kernel;
+  llvm::StringMap<mlir::Value> params, tensors;
+  mlir::Value batch, qLen, kLen;
+};
+
+} // namespace attn
+
+#endif // ATTN_LIB_CONVERSION_ATTNTOTILE_RULEINLINER_H

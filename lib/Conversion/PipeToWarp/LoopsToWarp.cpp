@@ -1,0 +1,167 @@
+//===- LoopsToWarp.cpp - Roles, work loops and key loops -*- C++ -*-===//
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "PipeToWarp.h"
+#include "attn/Dialect/Pipe/IR/Pipe.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace attn;
+
+namespace {
+
+struct RolePattern : WarpPattern<pipe::RoleOp> {
+  using WarpPattern::WarpPattern;
+
+  LogicalResult
+  matchAndRewrite(pipe::RoleOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    rewriter.inlineBlockBefore(&op.getBody().front(), op);
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+/// Items are numbered with the row tile fastest and descending: blocks that run
+/// together share keys and values, and the longest items of a head come first.
+struct ForWorkPattern : WarpPattern<tile::ForWorkOp> {
+  using WarpPattern::WarpPattern;
+
+  LogicalResult
+  matchAndRewrite(tile::ForWorkOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    Type i32 = rewriter.getI32Type();
+    auto constant = [&](int64_t value) -> Value {
+      return arith::ConstantIntOp::create(rewriter, loc, i32, value);
+    };
+    auto div = [&](Value a, Value b) -> Value {
+      return arith::DivUIOp::create(rewriter, loc, a, b);
+    };
+    auto rem = [&](Value a, Value b) -> Value {
+      return arith::RemUIOp::create(rewriter, loc, a, b);
+    };
+    auto mul = [&](Value a, Value b) -> Value {
+      return arith::MulIOp::create(rewriter, loc, a, b);
+    };
+    auto hardware = [&](Value index) -> Value {
+      return arith::IndexCastOp::create(rewriter, loc, i32, index);
+    };
+    Value rounded = arith::AddIOp::create(rewriter, loc, op.getRows(),
+                                          constant(op.getStep() - 1));
+    Value tiles = div(rounded, constant(op.getStep()));
+    Value perBatch = mul(tiles, op.getHeads());
+    Value total = mul(perBatch, op.getBatch());
+    Value block =
+        hardware(gpu::BlockIdOp::create(rewriter, loc, gpu::Dimension::x));
+    Value grid =
+        hardware(gpu::GridDimOp::create(rewriter, loc, gpu::Dimension::x));
+    auto loop = scf::ForOp::create(rewriter, loc, block, total, grid);
+    rewriter.setInsertionPointToStart(loop.getBody());
+    Value item = loop.getInductionVar();
+    Value head = rem(div(item, tiles), op.getHeads());
+    Value lastTile = arith::SubIOp::create(rewriter, loc, tiles, constant(1));
+    Value tile =
+        arith::SubIOp::create(rewriter, loc, lastTile, rem(item, tiles));
+    SmallVector<Value> arguments = {div(item, perBatch), head,
+                                    mul(tile, constant(op.getStep()))};
+    rewriter.eraseOp(op.getBody().front().getTerminator());
+    rewriter.inlineBlockBefore(&op.getBody().front(),
+                               loop.getBody()->getTerminator(), arguments);
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct ForKeysPattern : WarpPattern<tile::ForKeysOp> {
+  using WarpPattern::WarpPattern;
+
+  LogicalResult
+  matchAndRewrite(tile::ForKeysOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    Value step = arith::ConstantIntOp::create(
+        rewriter, loc, rewriter.getI32Type(), op.getStep());
+    // scf.for counts up: k0 = begin + end - step - iv.
+    Value sum =
+        arith::AddIOp::create(rewriter, loc, op.getBegin(), op.getEnd());
+    Value mirror = arith::SubIOp::create(rewriter, loc, sum, step);
+    auto loop = scf::ForOp::create(rewriter, loc, op.getBegin(), op.getEnd(),
+                                   step, adaptor.getInits());
+    if (failed(rewriter.convertRegionTypes(&op.getBody(), *typeConverter)))
+      return failure();
+    Block *body = loop.getBody();
+    // A loop without carried values was given its terminator already.
+    if (!body->empty())
+      rewriter.eraseOp(&body->back());
+    rewriter.setInsertionPointToStart(body);
+    SmallVector<Value> arguments = {
+        arith::SubIOp::create(rewriter, loc, mirror, loop.getInductionVar())};
+    llvm::append_range(arguments, loop.getRegionIterArgs());
+    rewriter.inlineBlockBefore(&op.getBody().front(), body, body->end(),
+                               arguments);
+    rewriter.replaceOp(op, loop.getResults());
+    return success();
+  }
+};
+
+struct YieldPattern : WarpPattern<tile::YieldOp> {
+  using WarpPattern::WarpPattern;
+
+  LogicalResult
+  matchAndRewrite(tile::YieldOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    if (!isa<scf::ForOp>(op->getParentOp()))
+      return failure();
+    rewriter.replaceOpWithNewOp<scf::YieldOp>(op, adaptor.getValues());
+    return success();
+  }
+};
+
+/// An scf.if that chooses between tiles, from attn-skip-masked.
+struct IfPattern : WarpPattern<scf::IfOp> {
+  using WarpPattern::WarpPattern;
+
+  LogicalResult
+  matchAndRewrite(scf::IfOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    SmallVector<Type> types;
+    if (failed(typeConverter->convertTypes(op.getResultTypes(), types)))
+      return failure();
+    auto choice =
+        scf::IfOp::create(rewriter, op.getLoc(), types, adaptor.getCondition(),
+                          /*addThenBlock=*/false,
+                          /*addElseBlock=*/false);
+    rewriter.inlineRegionBefore(op.getThenRegion(), choice.getThenRegion(),
+                                choice.getThenRegion().end());
+    rewriter.inlineRegionBefore(op.getElseRegion(), choice.getElseRegion(),
+                                choice.getElseRegion().end());
+    rewriter.replaceOp(op, choice.getResults());
+    return success();
+  }
+};
+
+struct ScfYieldPattern : WarpPattern<scf::YieldOp> {
+  using WarpPattern::WarpPattern;
+
+  LogicalResult
+  matchAndRewrite(scf::YieldOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<scf::YieldOp>(op, adaptor.getOperands());
+    return success();
+  }
+};
+
+} // namespace
+
+void attn::populateLoopsToWarp(RewritePatternSet &patterns,
+                               const WarpTypeConverter &converter) {
+  patterns.add<RolePattern, ForWorkPattern, ForKeysPattern, YieldPattern,
+               IfPattern, ScfYieldPattern>(converter, patterns.getContext());
+}
