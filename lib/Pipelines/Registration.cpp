@@ -7,8 +7,15 @@
 
 #include "attn/Pipelines/Registration.h"
 
+#include "attn/Conversion/Passes.h"
 #include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Dialect/Pipe/IR/Pipe.h"
+#include "attn/Dialect/Pipe/Transforms/Passes.h"
+#include "attn/Dialect/Tile/IR/Tile.h"
+#include "attn/Dialect/Tile/Transforms/Passes.h"
 #include "attn/Dialect/Warp/IR/Warp.h"
+#include "attn/Dialect/Warp/Transforms/Passes.h"
+#include "attn/Pipelines/Pipelines.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
@@ -19,15 +26,32 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/DialectRegistry.h"
+#include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
 
 void attn::registerDialects(DialectRegistry &registry) {
-  registry.insert<ir::AttnDialect, warp::WarpDialect>();
+  registry.insert<ir::AttnDialect, tile::TileDialect, pipe::PipeDialect,
+                  warp::WarpDialect>();
   registry.insert<arith::ArithDialect, cf::ControlFlowDialect, gpu::GPUDialect,
                   index::IndexDialect, LLVM::LLVMDialect, math::MathDialect,
                   NVVM::NVVMDialect, scf::SCFDialect>();
 }
 
-void attn::registerPasses() { registerTransformsPasses(); }
+void attn::registerPasses() {
+  registerTransformsPasses();
+  registerAttnConversionPasses();
+  registerAttnTilePasses();
+  registerAttnPipePasses();
+  registerAttnWarpPasses();
+  PassPipelineRegistration<>("attn-attn-to-tile-pipeline",
+                             "The online softmax over key tiles",
+                             buildAttnToTilePipeline);
+  PassPipelineRegistration<>("attn-tile-to-pipe-pipeline",
+                             "Roles, channels and what runs ahead",
+                             buildTileToPipePipeline);
+  PassPipelineRegistration<>("attn-pipe-to-warp-pipeline",
+                             "Fragments, rings and waits",
+                             buildPipeToWarpPipeline);
+}

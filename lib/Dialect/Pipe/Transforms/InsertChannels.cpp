@@ -152,7 +152,9 @@ struct InsertChannels : attn::impl::InsertChannelsBase<InsertChannels> {
                  : WalkResult::advance();
     });
     if (result.wasInterrupted())
-      signalPassFailure();
+      return signalPassFailure();
+    getOperation()->walk(
+        [](ModuleOp module) { ir::setLevel(module, ir::Level::Pipe); });
   }
 };
 

@@ -49,6 +49,7 @@ public:
           put && getAt(put).getAhead() > 0)
         early.push_back(put);
     emitPrologue(early);
+    sinkTakes();
     for (pipe::PutOp put : early)
       moveAhead(put);
     for (Operation &op : block)
@@ -99,6 +100,15 @@ private:
       for (pipe::PutOp put : early)
         if (tile < getAt(put).getAhead())
           clonePut(put, keyAt(keys.getEnd(), tile + 1), tile);
+  }
+
+  /// What was put before the loop is waited for only after the loop's own first
+  /// tiles are on their way.
+  void sinkTakes() {
+    SmallVector<pipe::TakeOp> takes(keys->getBlock()->getOps<pipe::TakeOp>());
+    for (pipe::TakeOp take : takes)
+      if (take->isBeforeInBlock(keys))
+        take->moveBefore(keys);
   }
 
   void moveAhead(pipe::PutOp put) {

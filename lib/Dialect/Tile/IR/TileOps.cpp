@@ -258,7 +258,8 @@ ParseResult MapOp::parse(OpAsmParser &parser, OperationState &state) {
       parser.resolveOperands(bases, builder.getI32Type(), state.operands))
     return failure();
   state.addTypes(result);
-  state.addAttribute("index_axes", builder.getArrayAttr(axes));
+  state.addAttribute(getIndexAxesAttrName(state.name),
+                     builder.getArrayAttr(axes));
   state.addAttribute(
       "operandSegmentSizes",
       builder.getDenseI32ArrayAttr({static_cast<int32_t>(inputs.size()),
@@ -280,8 +281,9 @@ void MapOp::print(OpAsmPrinter &printer) {
   printer << " : " << getInputs().getTypes() << " -> " << getResult().getType()
           << " ";
   printer.printRegion(getBody());
-  printer.printOptionalAttrDict((*this)->getAttrs(),
-                                {"index_axes", "operandSegmentSizes"});
+  printer.printOptionalAttrDict(
+      (*this)->getAttrs(),
+      {getIndexAxesAttrName().getValue(), "operandSegmentSizes"});
 }
 
 void MapOp::build(OpBuilder &builder, OperationState &state, ValType result,

@@ -21,6 +21,7 @@ def Pipe_Dialect : Dialect {
   }];
   let useDefaultTypePrinterParser = 1;
   let useDefaultAttributePrinterParser = 1;
+  let dependentDialects = ["::attn::tile::TileDialect"];
 }
 
 #endif // ATTN_DIALECT_PIPE_IR_PIPEDIALECT

@@ -1,0 +1,127 @@
+//===- VerifyWarp.cpp - Closes the warp level -*- C++ -*-===//
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Dialect/Warp/IR/Warp.h"
+#include "attn/Dialect/Warp/Transforms/Passes.h"
+#include "attn/Layout/GpuTarget.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+
+namespace attn {
+#define GEN_PASS_DEF_VERIFYWARP
+#include "attn/Dialect/Warp/Transforms/Passes.h.inc"
+} // namespace attn
+
+using namespace mlir;
+using namespace attn;
+
+namespace {
+
+class KernelVerifier {
+public:
+  KernelVerifier(gpu::GPUFuncOp func, StringRef target)
+      : func(func), target(target) {}
+
+  LogicalResult run() {
+    return success(succeeded(verifyNoHigherLevel()) &&
+                   succeeded(verifyShared()) && succeeded(verifyCopies()));
+  }
+
+private:
+  LogicalResult verifyNoHigherLevel() {
+    WalkResult result = func.walk([](Operation *op) {
+      StringRef dialect = op->getName().getDialectNamespace();
+      if (dialect != "tile" && dialect != "pipe" && dialect != "attn")
+        return WalkResult::advance();
+      op->emitError() << "expected no operation of a higher level at the warp "
+                         "level, found '"
+                      << op->getName() << "'";
+      return WalkResult::interrupt();
+    });
+    return failure(result.wasInterrupted());
+  }
+
+  /// W1: every ring has a place. W2: it ends inside the target's shared memory.
+  LogicalResult verifyShared() {
+    const layout::GpuTarget *gpu = layout::findGpuTarget(target);
+    if (!gpu)
+      return func.emitError()
+             << "W2: expected a supported attn.target, found '" << target
+             << "'; supported: " << layout::gpuTargetNames();
+    int64_t limit = gpu->sharedBytesPerBlock;
+    int64_t needed = 0;
+    SmallVector<warp::AllocOp> rings;
+    func.walk([&](warp::AllocOp alloc) { rings.push_back(alloc); });
+    for (warp::AllocOp ring : rings) {
+      if (!ring.getOffset())
+        return ring.emitError() << "W1: expected an offset at the warp level "
+                                   "(attn-allocate-shared)";
+      needed = std::max<int64_t>(needed,
+                                 *ring.getOffset() + ring.getType().getBytes());
+    }
+    if (needed <= limit)
+      return success();
+    InFlightDiagnostic diagnostic =
+        func.emitError() << "W2: kernel '" << func.getName() << "' needs "
+                         << needed << " bytes of shared memory, " << target
+                         << " has " << limit
+                         << " per block; choose a smaller tile or fewer stages";
+    for (warp::AllocOp ring : rings)
+      diagnostic.attachNote(ring.getLoc())
+          << ring.getType().getBytes() << " bytes at " << *ring.getOffset()
+          << " for " << ring.getType();
+    return diagnostic;
+  }
+
+  /// W3: a copy is committed in its block. W4: a barrier follows a wait in its
+  /// block before anything reads shared memory.
+  LogicalResult verifyCopies() {
+    WalkResult result = func.walk([](Block *block) {
+      Operation *uncommitted = nullptr, *waited = nullptr;
+      for (Operation &op : *block) {
+        if (isa<warp::CpAsyncOp>(op))
+          uncommitted = &op;
+        else if (isa<warp::CpAsyncCommitOp>(op))
+          uncommitted = nullptr;
+        else if (isa<warp::CpAsyncWaitOp>(op))
+          waited = &op;
+        else if (isa<warp::BarrierOp>(op))
+          waited = nullptr;
+        else if (waited && isa<warp::LdmatrixOp, warp::CopyOutOp>(op)) {
+          op.emitError() << "W4: expected a barrier between the wait for a "
+                            "copy and this read";
+          return WalkResult::interrupt();
+        }
+      }
+      if (!uncommitted)
+        return WalkResult::advance();
+      uncommitted->emitError() << "W3: expected warp.cp_async_commit after "
+                                  "this copy";
+      return WalkResult::interrupt();
+    });
+    return failure(result.wasInterrupted());
+  }
+
+  gpu::GPUFuncOp func;
+  StringRef target;
+};
+
+struct VerifyWarp : attn::impl::VerifyWarpBase<VerifyWarp> {
+  void runOnOperation() override {
+    WalkResult result = getOperation()->walk([](gpu::GPUFuncOp func) {
+      auto module = func->getParentOfType<ModuleOp>();
+      StringRef target = module ? ir::getTarget(module) : "";
+      return failed(KernelVerifier(func, target).run())
+                 ? WalkResult::interrupt()
+                 : WalkResult::advance();
+    });
+    if (result.wasInterrupted())
+      signalPassFailure();
+  }
+};
+
+} // namespace

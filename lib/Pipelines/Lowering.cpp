@@ -1,0 +1,63 @@
+//===- Lowering.cpp - From the problem to the machine, phase by phase -*- C++
+//-*-===//
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Conversion/Passes.h"
+#include "attn/Dialect/Pipe/Transforms/Passes.h"
+#include "attn/Dialect/Tile/Transforms/Passes.h"
+#include "attn/Dialect/Warp/Transforms/Passes.h"
+#include "attn/Pipelines/Pipelines.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+
+static void cleanUp(OpPassManager &manager) {
+  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createCSEPass());
+}
+
+//===----------------------------------------------------------------------===//
+// attn -> tile
+//===----------------------------------------------------------------------===//
+
+void attn::buildAttnToTilePipeline(OpPassManager &manager) {
+  manager.addPass(createConvertAttnToTile());
+  cleanUp(manager);
+  manager.addPass(createVerifyTile());
+}
+
+//===----------------------------------------------------------------------===//
+// tile -> pipe
+//===----------------------------------------------------------------------===//
+
+void attn::buildTileToPipePipeline(OpPassManager &manager) {
+  manager.addPass(createExpandSoftmaxStep());
+  manager.addPass(createInsertChannels());
+  manager.addPass(createAssignStages());
+  manager.addPass(createOverlapLoads());
+  // Counts puts in their final order; ranges are split later, since each range
+  // repeats the same order and continues the same channels.
+  manager.addPass(createPlaceWaits());
+  // Bounds that are equal become one value, so that the split sees empty
+  // ranges.
+  cleanUp(manager);
+  manager.addPass(createSplitRange());
+  cleanUp(manager);
+  manager.addPass(createVerifyPipe());
+}
+
+//===----------------------------------------------------------------------===//
+// pipe -> warp
+//===----------------------------------------------------------------------===//
+
+void attn::buildPipeToWarpPipeline(OpPassManager &manager) {
+  manager.addPass(createConvertPipeToWarp());
+  manager.addPass(createAllocateShared());
+  cleanUp(manager);
+  manager.addPass(createVerifyWarp());
+}
