@@ -200,7 +200,7 @@ static CheckOptions checkOptions() {
   return options;
 }
 
-RunOptions run::parseOptions(int argc, char **argv) {
+std::optional<RunOptions> run::parseOptions(int argc, char **argv) {
   cl::HideUnrelatedOptions(category);
   std::string errors;
   llvm::raw_string_ostream errorStream(errors);
@@ -210,7 +210,10 @@ RunOptions run::parseOptions(int argc, char **argv) {
       "Exit codes: 0 right, 1 the check failed, 2 bad input, 3 no device.\n",
       &errorStream);
   if (!parsed) {
-    // LLVM's own lines, without the tool's name that main puts in front.
+    // A value that does not parse goes to stderr whatever stream is given.
+    if (errors.empty())
+      return std::nullopt;
+    // The first line, without the tool's name, which main puts in front.
     std::string first = errors.substr(0, errors.find('\n'));
     size_t at = first.find(": ");
     throw InputError(at == std::string::npos ? first : first.substr(at + 2));

@@ -21,7 +21,8 @@ static ExitCode report(const std::exception &error, ExitCode code) {
 
 int main(int argc, char **argv) {
   try {
-    return runSession(parseOptions(argc, argv));
+    std::optional<RunOptions> options = parseOptions(argc, argv);
+    return options ? runSession(*options) : BadInput;
   } catch (const DeviceError &error) {
     return report(error, NoDevice);
   } catch (const std::exception &error) {

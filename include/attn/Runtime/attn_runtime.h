@@ -31,12 +31,6 @@
 extern "C" {
 #endif
 
-#if defined(__GNUC__)
-#define ATTN_API __attribute__((visibility("default")))
-#else
-#define ATTN_API
-#endif
-
 /* Error codes, the same numbers as attn-run's exit codes. */
 enum {
   ATTN_OK = 0,
@@ -86,34 +80,33 @@ typedef struct attn_launch_args {
 
 /* Reads the package in the file `path`. On success *package is to be freed by
  * attn_package_free; on failure it is set to null. Needs no GPU. */
-ATTN_API int attn_package_load(const char *path, attn_package **package);
+int attn_package_load(const char *path, attn_package **package);
 /* The same from `bytes` bytes of text. */
-ATTN_API int attn_package_parse(const char *text, int64_t bytes,
-                                attn_package **package);
+int attn_package_parse(const char *text, int64_t bytes, attn_package **package);
 /* Unloads the package's kernels. Null is allowed. No launch of it may be
  * running. */
-ATTN_API void attn_package_free(attn_package *package);
+void attn_package_free(attn_package *package);
 
 /* Bytes of workspace that a launch with these lengths needs on the current
  * device. */
-ATTN_API int attn_query_workspace(attn_package *package,
-                                  const attn_launch_args *args, int64_t *bytes);
+int attn_query_workspace(attn_package *package, const attn_launch_args *args,
+                         int64_t *bytes);
 /* Checks the arguments and loads the kernel they choose, so that a following
  * attn_launch does neither a look-up nor an allocation (stream capture). */
-ATTN_API int attn_prepare(attn_package *package, const attn_launch_args *args);
+int attn_prepare(attn_package *package, const attn_launch_args *args);
 /* Checks, chooses a kernel and launches it on `stream` (a CUstream or
  * cudaStream_t; null: the default stream). batch or q_len 0 launches nothing
  * and succeeds. */
-ATTN_API int attn_launch(attn_package *package, const attn_launch_args *args,
-                         void *stream);
+int attn_launch(attn_package *package, const attn_launch_args *args,
+                void *stream);
 /* Which kernel these arguments choose, and why: one line, written to `text` (at
  * most `bytes` with the final zero). */
-ATTN_API int attn_explain(attn_package *package, const attn_launch_args *args,
-                          char *text, int64_t bytes);
+int attn_explain(attn_package *package, const attn_launch_args *args,
+                 char *text, int64_t bytes);
 
 /* The message of this thread's last failed call; never null, valid until its
  * next call into the library. */
-ATTN_API const char *attn_last_error(void);
+const char *attn_last_error(void);
 
 #ifdef __cplusplus
 }
