@@ -26,6 +26,8 @@ bool NameChecker::resolve(Node &node, const Scope &scope) {
   bool isName = node.kind == Node::Name || node.kind == Node::Call ||
                 node.kind == Node::Read;
   bool ok = !isName || (resolveName(node, scope) && checkUse(node, scope));
+  if (!ok)
+    node.ref = Ref(); // the inliner passes over it
   for (const NodePtr &operand : node.operands)
     ok &= resolve(*operand, scope);
   return ok;
