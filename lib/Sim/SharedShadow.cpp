@@ -57,7 +57,8 @@ void SharedShadow::reportWriter(Warp &warp, const Inst &inst, unsigned lane,
     warp.report(inst, "async-copy-in-flight", mask,
                 (reads ? "reads " : "writes ") + state,
                 "wait for its group (cp.async.wait_group) in the thread that "
-                "issued it, then pass a barrier");
+                "issued it and pass a barrier first; or, if the copy came too "
+                "early, put a barrier before the copy");
     return;
   }
   warp.report(inst, "shared-race", mask,

@@ -205,7 +205,8 @@ INSTANTIATE_TEST_SUITE_P(
                "async-copy-in-flight"},
         // The first warp runs before the others have copied.
         Mutant{"Barriers", "bar.sync \t0;", false, "uninitialized-shared"},
-        Mutant{"LastBarrier", "bar.sync \t0;", true, "shared-race"}),
+        // The next copy starts while others read.
+        Mutant{"LastBarrier", "bar.sync \t0;", true, "async-copy-in-flight"}),
     [](const auto &info) { return info.param.name; });
 
 } // namespace
