@@ -33,6 +33,7 @@ bool NameChecker::resolve(Node &node, const Scope &scope) {
   return ok;
 }
 
+/// S8, S10: what the scope sees, innermost first (S7 leaves no ambiguity).
 bool NameChecker::resolveName(Node &node, const Scope &scope) {
   if (scope.def) {
     for (const auto &[position, param] : llvm::enumerate(scope.def->params)) {
