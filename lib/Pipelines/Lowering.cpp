@@ -1,5 +1,4 @@
-//===- Lowering.cpp - From the problem to the machine, phase by phase -*- C++
-//-*-===//
+//===- Lowering.cpp - From the problem to the machine, phase by phase -----===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -7,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "attn/Conversion/Passes.h"
+#include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/Dialect/Pipe/Transforms/Passes.h"
 #include "attn/Dialect/Tile/Transforms/Passes.h"
 #include "attn/Dialect/Warp/Transforms/Passes.h"
@@ -22,10 +22,27 @@ static void cleanUp(OpPassManager &manager) {
 }
 
 //===----------------------------------------------------------------------===//
+// spec -> attn
+//===----------------------------------------------------------------------===//
+
+void attn::buildAttnPipeline(OpPassManager &manager) {
+  OpPassManager &kernel = manager.nest<ir::KernelOp>();
+  // The bounds see only comparisons in normal form.
+  kernel.addPass(ir::createNormalizeMask());
+  kernel.addPass(ir::createBoundKeys());
+  kernel.addPass(ir::createUseExp2());
+  manager.addPass(ir::createCloseAttn());
+}
+
+//===----------------------------------------------------------------------===//
 // attn -> tile
 //===----------------------------------------------------------------------===//
 
 void attn::buildAttnToTilePipeline(OpPassManager &manager) {
+  OpPassManager &kernel = manager.nest<ir::KernelOp>();
+  // Every problem has an attn level; only some can be lowered yet.
+  kernel.addPass(ir::createVerifyInput());
+  kernel.addPass(ir::createSelectSchedule());
   manager.addPass(createConvertAttnToTile());
   cleanUp(manager);
   manager.addPass(createVerifyTile());
@@ -47,8 +64,6 @@ void attn::buildTileToPipePipeline(OpPassManager &manager) {
   // ranges.
   cleanUp(manager);
   manager.addPass(createSplitRange());
-  // Needs the partial ranges, in which alone a mask is left.
-  manager.addPass(createSkipMasked());
   cleanUp(manager);
   manager.addPass(createVerifyPipe());
 }

@@ -9,6 +9,7 @@
 
 #include "attn/Conversion/Passes.h"
 #include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/Dialect/Pipe/IR/Pipe.h"
 #include "attn/Dialect/Pipe/Transforms/Passes.h"
 #include "attn/Dialect/Tile/IR/Tile.h"
@@ -41,10 +42,14 @@ void attn::registerDialects(DialectRegistry &registry) {
 
 void attn::registerPasses() {
   registerTransformsPasses();
+  ir::registerAttnAttnPasses();
   registerAttnConversionPasses();
   registerAttnTilePasses();
   registerAttnPipePasses();
   registerAttnWarpPasses();
+  PassPipelineRegistration<>("attn-analyze-pipeline",
+                             "What the mask and the scale mean",
+                             buildAttnPipeline);
   PassPipelineRegistration<>("attn-attn-to-tile-pipeline",
                              "The online softmax over key tiles",
                              buildAttnToTilePipeline);

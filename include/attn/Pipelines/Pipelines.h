@@ -14,10 +14,10 @@ class OpPassManager;
 
 namespace attn {
 
-/// A problem as imported -> the attn level: mask normalised, bounds, factor,
-/// schedule.
+/// A problem as imported -> the attn level: mask normalised, bounds, factor.
 void buildAttnPipeline(mlir::OpPassManager &manager);
-/// attn -> tile: the online softmax.
+/// attn -> tile: what cannot be lowered yet is refused, the schedule selected;
+/// the online softmax.
 void buildAttnToTilePipeline(mlir::OpPassManager &manager);
 /// tile -> pipe: roles, channels, what runs ahead.
 void buildTileToPipePipeline(mlir::OpPassManager &manager);

@@ -1,0 +1,24 @@
+//===- Passes.h - Passes over the attn dialect -------------------*- C++
+//-*-===//
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_DIALECT_ATTN_TRANSFORMS_PASSES_H
+#define ATTN_DIALECT_ATTN_TRANSFORMS_PASSES_H
+
+#include "attn/Dialect/Attn/IR/Attn.h"
+
+#include "mlir/Pass/Pass.h"
+
+namespace attn::ir {
+
+#define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
+#include "attn/Dialect/Attn/Transforms/Passes.h.inc"
+
+} // namespace attn::ir
+
+#endif // ATTN_DIALECT_ATTN_TRANSFORMS_PASSES_H

@@ -1,0 +1,115 @@
+//===- Passes.td - Passes over the attn dialect ------------*- tablegen -*-===//
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_DIALECT_ATTN_TRANSFORMS_PASSES_TD
+#define ATTN_DIALECT_ATTN_TRANSFORMS_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+class Attn_KernelPass<string name> : Pass<name, "::attn::ir::KernelOp"> {
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+def NormalizeMask : Attn_KernelPass<"attn-normalize-mask"> {
+  let summary = "Write every affine condition of a mask in one form";
+  let description = [{
+    `q >= k`, `!(k > q)` and `q - k >= 0` are one condition. This pass gives them
+    one text, so that they become one kernel, and so that the bounds, and the
+    loops below, only ever see a comparison of k with something free of k.
+
+    A comparison that is affine in q, i and k (everything else is an invariant)
+    with coefficient 1 or -1 for k becomes `k <= x`, `k >= x`, `k == x` or
+    `k != x`. x is computed in i64 and saturated to i32, unless it provably is an
+    i32. Negations are pushed down to comparisons, chains of `and` and `or` are
+    flattened, sorted and freed of repetitions. Anything else stays.
+
+    Before:
+
+    ```mlir
+    %0 = arith.subi %q, %k : i32
+    %1 = arith.cmpi slt, %0, %zero : i32
+    %2 = arith.xori %1, %true : i1
+    ```
+
+    After:
+
+    ```mlir
+    %0 = arith.cmpi sle, %k, %q : i32
+    ```
+  }];
+}
+
+def BoundKeys : Attn_KernelPass<"attn-bound-keys"> {
+  let summary = "Add attn.bounds: which keys a row tile can see";
+  let description = [{
+    Key tiles that no row of a tile sees need not be loaded, and tiles that every
+    row sees need no mask. An interval analysis of the mask over rows
+    q_first .. q_last gives both as scalar code: the hull of the visible keys and
+    one range of keys that all rows see. What it does not understand counts as
+    visible and not as seen by all: slower, never wrong.
+
+    - `k <= x(q)`: visible below max x + 1, full below min x + 1.
+    - `and`: intersections; `or`: the hull of the visible keys, the longer full
+      range; a condition free of k: all keys or none.
+
+    Before: `k <= q` (causal). After:
+
+    ```mlir
+    attn.bounds {
+    ^bb0(%b: i32, %h: i32, %g: i32, %q_first: i32, %q_last: i32, %q_len: i32, %k_len: i32):
+      // visible: [0, min(max(q_last + 1, 0), k_len))
+      // full: [0, min(max(q_first + 1, 0), k_len))
+      ...
+    }
+    ```
+  }];
+}
+
+def UseExp2 : Attn_KernelPass<"attn-use-exp2"> {
+  let summary = "Compute the softmax in base 2";
+  let description = [{
+    The hardware has exp2, not exp, and one multiply-add gives its argument. The
+    pass adds `attn.factor`, the positive multiplier of the logits: weights are
+    exp2(factor * (x - max x)). Without a score rule x is the raw q . k and the
+    factor is scale * log2 e. A score rule receives the raw q . k as well: the
+    multiplication by the scale moves into its region, and the factor is log2 e.
+    A scale that is a param makes these run-time values.
+  }];
+}
+
+def CloseAttn : Pass<"attn-close-attn", "::mlir::ModuleOp"> {
+  let summary = "Close the attn level";
+  let description = [{
+    Checks that every kernel has what the levels below start from, attn.bounds
+    and attn.factor, with a score rule that takes the raw q . k, and marks the
+    module as being at level `attn`.
+  }];
+}
+
+def VerifyInput : Attn_KernelPass<"attn-verify-input"> {
+  let summary = "Refuse what cannot be lowered yet, by name";
+  let description = [{
+    A specification may use fields whose lowering does not exist. Each gives one
+    error where the specification writes it, with the field, its value and what
+    is legal now; nothing is ignored or replaced.
+  }];
+  let dependentDialects = [];
+}
+
+def SelectSchedule : Attn_KernelPass<"attn-select-schedule"> {
+  let summary = "Fill in the schedule from the tile table";
+  let description = [{
+    The one place where a kernel gets its tile, warps and stages: the row of the
+    tile table (attn/Analysis/TileTable.h) for the head dimensions and the target,
+    changed by the knobs that the specification sets. A remark says which row, and
+    why. A choice that does not fit into shared memory is refused with the
+    breakdown. Below this pass a schedule is only ever an attribute.
+  }];
+  let dependentDialects = [];
+}
+
+#endif // ATTN_DIALECT_ATTN_TRANSFORMS_PASSES_TD

@@ -1,0 +1,270 @@
+//===- NormalizeMask.cpp - One form for affine conditions
+//------------------===//
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Dialect/Attn/Transforms/Passes.h"
+
+#include "attn/Analysis/MaskAffine.h"
+
+#include "mlir/IR/Dominance.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Transforms/CSE.h"
+#include "mlir/Transforms/RegionUtils.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace attn::ir {
+#define GEN_PASS_DEF_NORMALIZEMASK
+#include "attn/Dialect/Attn/Transforms/Passes.h.inc"
+} // namespace attn::ir
+
+using namespace mlir;
+using namespace attn;
+using namespace attn::ir;
+
+using arith::CmpIPredicate;
+
+namespace {
+
+/// A number for the structure of a value: independent of names, addresses and
+/// the order of the code. Only sorts; equal numbers prove nothing.
+class StructureHash {
+public:
+  uint64_t of(Value value);
+
+private:
+  static void mix(uint64_t &hash, uint64_t word);
+  static void mix(uint64_t &hash, StringRef text);
+
+  llvm::DenseMap<Value, uint64_t> known;
+};
+
+/// Rebuilds the predicate of one mask in front of its yield.
+class Normalizer {
+public:
+  Normalizer(KernelOp kernel, MaskOp mask)
+      : affine(kernel, mask), mask(mask), builder(mask.getYield()) {}
+
+  /// The value, or its negation, in normal form.
+  Value normalize(Value value, bool negated);
+
+private:
+  Value normalizeNew(Value value, bool negated);
+  Value normalizeChain(Value value, bool negated);
+  Value normalizeComparison(arith::CmpIOp compare, bool negated);
+  Value normalizeAffine(const AffineComparison &comparison, Location loc);
+  Value negate(Value value);
+  void collect(Value value, bool negated, bool isAnd,
+               llvm::SetVector<Value> &operands);
+  using SortKey = std::pair<unsigned, uint64_t>;
+  SortKey sortKey(Value value);
+
+  MaskAffine affine;
+  MaskOp mask;
+  OpBuilder builder;
+  StructureHash structure;
+  llvm::DenseMap<Value, Value> known[2]; ///< positive, negated
+};
+
+struct NormalizeMask : ir::impl::NormalizeMaskBase<NormalizeMask> {
+  void runOnOperation() override;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Order
+//===----------------------------------------------------------------------===//
+
+// FNV-1a, 64 bits (http://www.isthe.com/chongo/tech/comp/fnv).
+static constexpr uint64_t fnvBasis = 0xcbf29ce484222325,
+                          fnvPrime = 0x100000001b3;
+
+void StructureHash::mix(uint64_t &hash, uint64_t word) {
+  constexpr unsigned bitsPerByte = 8;
+  for (unsigned byte = 0; byte < sizeof(word); ++byte) {
+    hash = (hash ^ (word & 0xff)) * fnvPrime;
+    word >>= bitsPerByte;
+  }
+}
+
+void StructureHash::mix(uint64_t &hash, StringRef text) {
+  for (char byte : text)
+    hash = (hash ^ static_cast<unsigned char>(byte)) * fnvPrime;
+}
+
+uint64_t StructureHash::of(Value value) {
+  auto found = known.find(value);
+  if (found != known.end())
+    return found->second;
+  uint64_t hash = fnvBasis;
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    mix(hash, argument.getArgNumber());
+  } else {
+    Operation *op = value.getDefiningOp();
+    mix(hash, op->getName().getStringRef());
+    std::string attributes;
+    llvm::raw_string_ostream(attributes)
+        << op->getAttrDictionary() << value.getType();
+    mix(hash, attributes);
+    for (Value operand : op->getOperands())
+      mix(hash, of(operand));
+  }
+  return known[value] = hash;
+}
+
+Normalizer::SortKey Normalizer::sortKey(Value value) {
+  // Upper bounds, lower bounds, other conditions on k alone, the rest.
+  enum { Upper, Lower, Point, Rest };
+  unsigned rank = Rest;
+  auto compare = value.getDefiningOp<arith::CmpIOp>();
+  if (compare && compare.getLhs() == mask.getArgument("k"))
+    rank = compare.getPredicate() == CmpIPredicate::sle   ? Upper
+           : compare.getPredicate() == CmpIPredicate::sge ? Lower
+                                                          : Point;
+  return {rank, structure.of(value)};
+}
+
+//===----------------------------------------------------------------------===//
+// Conditions
+//===----------------------------------------------------------------------===//
+
+Value Normalizer::normalize(Value value, bool negated) {
+  auto found = known[negated].find(value);
+  if (found != known[negated].end())
+    return found->second;
+  Value result = normalizeNew(value, negated);
+  known[negated][value] = result;
+  return result;
+}
+
+static bool isNot(Value value) {
+  auto op = value.getDefiningOp<arith::XOrIOp>();
+  return op && matchPattern(op.getRhs(), m_One());
+}
+
+Value Normalizer::normalizeNew(Value value, bool negated) {
+  Operation *op = value.getDefiningOp();
+  Location loc = value.getLoc();
+  if (isNot(value))
+    return normalize(op->getOperand(0), !negated);
+  if (isa_and_nonnull<arith::AndIOp, arith::OrIOp>(op))
+    return normalizeChain(value, negated);
+  if (auto compare = dyn_cast_or_null<arith::CmpIOp>(op))
+    return normalizeComparison(compare, negated);
+  if (auto select = dyn_cast_or_null<arith::SelectOp>(op))
+    return builder.createOrFold<arith::SelectOp>(
+        loc, normalize(select.getCondition(), false),
+        normalize(select.getTrueValue(), negated),
+        normalize(select.getFalseValue(), negated));
+  return negated ? negate(value) : value;
+}
+
+Value Normalizer::negate(Value value) {
+  Value truth = arith::ConstantOp::create(builder, value.getLoc(),
+                                          builder.getBoolAttr(true));
+  return builder.createOrFold<arith::XOrIOp>(value.getLoc(), value, truth);
+}
+
+/// Adds the normalised operands of a chain of one operation, De Morgan's rules
+/// applied.
+void Normalizer::collect(Value value, bool negated, bool isAnd,
+                         llvm::SetVector<Value> &operands) {
+  Operation *op = value.getDefiningOp();
+  if (isNot(value))
+    return collect(op->getOperand(0), !negated, isAnd, operands);
+  bool isSame = isAnd != negated ? isa_and_nonnull<arith::AndIOp>(op)
+                                 : isa_and_nonnull<arith::OrIOp>(op);
+  if (!isSame) {
+    operands.insert(normalize(value, negated));
+    return;
+  }
+  for (Value operand : op->getOperands())
+    collect(operand, negated, isAnd, operands);
+}
+
+Value Normalizer::normalizeChain(Value value, bool negated) {
+  bool isAnd = isa<arith::AndIOp>(value.getDefiningOp()) != negated;
+  llvm::SetVector<Value> operands;
+  collect(value, negated, isAnd, operands);
+  // With the position last: equal keys keep their order.
+  SmallVector<std::tuple<SortKey, size_t>> order;
+  for (auto [position, operand] : llvm::enumerate(operands))
+    order.emplace_back(sortKey(operand), position);
+  llvm::sort(order);
+  Value chain;
+  for (auto [key, position] : order) {
+    Value next = operands[position];
+    if (!chain)
+      chain = next;
+    else if (isAnd)
+      chain = builder.createOrFold<arith::AndIOp>(value.getLoc(), chain, next);
+    else
+      chain = builder.createOrFold<arith::OrIOp>(value.getLoc(), chain, next);
+  }
+  return chain;
+}
+
+Value Normalizer::normalizeComparison(arith::CmpIOp compare, bool isNegated) {
+  CmpIPredicate predicate = compare.getPredicate();
+  if (isNegated)
+    predicate = arith::invertPredicate(predicate);
+  if (std::optional<AffineComparison> comparison = affine.get(compare)) {
+    if (isNegated)
+      comparison = negated(*comparison);
+    if (comparison)
+      if (Value result = normalizeAffine(*comparison, compare.getLoc()))
+        return result;
+  }
+  Value lhs = compare.getLhs(), rhs = compare.getRhs();
+  if (lhs.getType().isInteger(1)) {
+    lhs = normalize(lhs, false);
+    rhs = normalize(rhs, false);
+  } else if (!isNegated) {
+    return compare;
+  }
+  return builder.createOrFold<arith::CmpIOp>(compare.getLoc(), predicate, lhs,
+                                             rhs);
+}
+
+/// `k predicate x` for a form with coefficient 1 or -1 for k, else null.
+Value Normalizer::normalizeAffine(const AffineComparison &comparison,
+                                  Location loc) {
+  std::optional<KeyComparison> solved = solveForKey(comparison);
+  if (!solved)
+    return {};
+  RuleRanges &ranges = affine.getRanges();
+  std::optional<LinearPlan> plan =
+      planLinear(solved->bound, ranges.ofArgument("q"), ranges);
+  if (!plan)
+    return {};
+  Value bound = emitLinear(builder, loc, solved->bound, *plan,
+                           mask.getArgument("q"), [](Value v) { return v; });
+  if (!plan->fitsI32)
+    bound = emitSaturation(builder, loc, bound);
+  return arith::CmpIOp::create(builder, loc, solved->predicate,
+                               mask.getArgument("k"), bound);
+}
+
+void ::NormalizeMask::runOnOperation() {
+  KernelOp kernel = getOperation();
+  MaskOp mask = kernel.getMask();
+  if (!mask)
+    return;
+  IRRewriter rewriter(&getContext());
+  DominanceInfo dominance(mask);
+  // Equal invariants must be one value before, equal conditions after.
+  eliminateCommonSubExpressions(rewriter, dominance, mask);
+  for (unsigned round = 0; round < 2; ++round) {
+    YieldOp yield = mask.getYield();
+    Value condition =
+        Normalizer(kernel, mask).normalize(yield.getOperand(0), false);
+    yield.setOperand(0, condition);
+    (void)runRegionDCE(rewriter, mask->getRegions());
+    eliminateCommonSubExpressions(rewriter, dominance, mask);
+  }
+}
