@@ -16,52 +16,6 @@ using llvm::StringRef;
 using llvm::Twine;
 
 //===----------------------------------------------------------------------===//
-// UseStack
-//===----------------------------------------------------------------------===//
-
-bool UseStack::isInMain(llvm::SMLoc loc) const {
-  return diagnostics.sourceMgr().FindBufferContainingLoc(loc) == mainBuffer;
-}
-
-const ast::Node *UseStack::useInMain() const {
-  for (const ast::Node *use : llvm::reverse(uses))
-    if (isInMain(use->caret))
-      return use;
-  return nullptr;
-}
-
-void UseStack::error(llvm::SMLoc caret, llvm::SMRange range,
-                     const Twine &message) {
-  const ast::Node *use = isInMain(caret) ? nullptr : useInMain();
-  if (use) {
-    // An imported def is as its author meant it: the mistake is in its use.
-    diagnostics.error(use->range, "'" + use->name + "': " + message);
-    diagnostics.note(range, "it comes up here");
-  } else {
-    diagnostics.errorAt(caret, range, message);
-  }
-  constexpr size_t longestChain = 8;
-  size_t shown = 0;
-  for (const ast::Node *outer : llvm::reverse(uses)) {
-    if (outer == use)
-      use = nullptr;
-    else if (!use && ++shown <= longestChain)
-      diagnostics.note(outer->range, "in this use of '" + outer->name + "'");
-  }
-}
-
-std::pair<unsigned, unsigned> UseStack::locate(const ast::Node &node) const {
-  llvm::SMLoc loc = node.caret;
-  if (!isInMain(loc)) {
-    const ast::Node *use = useInMain();
-    if (!use)
-      return {0, 0};
-    loc = use->caret;
-  }
-  return diagnostics.sourceMgr().getLineAndColumn(loc, mainBuffer);
-}
-
-//===----------------------------------------------------------------------===//
 // Types
 //===----------------------------------------------------------------------===//
 
@@ -338,7 +292,7 @@ Typed ExprBuilder::unary(const ast::Node &node, const Typed &operand) {
   return ok ? make(node, newExpr(node.op, operand.type()), operand) : Typed();
 }
 
-/// If one is a float, so becomes the other.
+/// S14: if one is a float, so becomes the other.
 void ExprBuilder::unify(Typed &left, Typed &right) {
   if (left.type() == ExprType::Float)
     right = toFloat(right);
@@ -389,6 +343,7 @@ Typed ExprBuilder::arithmetic(const ast::Node &node, Typed left, Typed right) {
   return make(node, newExpr(node.op, left.type()), {left, right});
 }
 
+/// S15.
 Typed ExprBuilder::comparison(const ast::Node &node, Typed left, Typed right) {
   bool leftBool = left.type() == ExprType::Bool;
   bool rightBool = right.type() == ExprType::Bool;

@@ -26,11 +26,14 @@ bool NameChecker::resolve(Node &node, const Scope &scope) {
   bool isName = node.kind == Node::Name || node.kind == Node::Call ||
                 node.kind == Node::Read;
   bool ok = !isName || (resolveName(node, scope) && checkUse(node, scope));
+  if (!ok)
+    node.ref = Ref(); // the inliner passes over it
   for (const NodePtr &operand : node.operands)
     ok &= resolve(*operand, scope);
   return ok;
 }
 
+/// S8, S10: what the scope sees, innermost first (S7 leaves no ambiguity).
 bool NameChecker::resolveName(Node &node, const Scope &scope) {
   if (scope.def) {
     for (const auto &[position, param] : llvm::enumerate(scope.def->params)) {
