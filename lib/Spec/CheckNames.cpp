@@ -13,7 +13,6 @@ using namespace attn;
 using namespace attn::spec;
 using namespace attn::spec::ast;
 using llvm::StringRef;
-using llvm::Twine;
 
 bool attn::spec::ruleSees(const Rule &rule, IndexVar index) {
   if (rule.hasList)

@@ -61,7 +61,7 @@ private:
   bool resolveInRule(ast::Node &node, const Scope &scope, IndexVar index);
   bool checkUse(ast::Node &node, const Scope &scope);
   bool checkValueUse(const ast::Node &node);
-  bool checkCall(ast::Node &node, const Scope &scope);
+  bool checkCall(const ast::Node &node);
   bool checkRead(const ast::Node &node);
   bool checkBareDef(const ast::Node &node, const Scope &scope);
   bool unknown(const ast::Node &node, const Scope &scope);

@@ -54,7 +54,7 @@ public:
   Typed read(const ast::Node &node, const Tensor &tensor,
              llvm::ArrayRef<Typed> indices);
   Typed unary(const ast::Node &node, const Typed &operand);
-  Typed binary(const ast::Node &node, Typed left, Typed right);
+  Typed binary(const ast::Node &node, const Typed &left, const Typed &right);
   Typed select(const ast::Node &node, const Typed &condition, Typed ifTrue,
                Typed ifFalse);
   Typed call(const ast::Node &node, const Function &function,
@@ -63,14 +63,10 @@ public:
 
 private:
   Typed make(const ast::Node &node, Expr expr, llvm::ArrayRef<Typed> operands);
-  Typed refuse(const ast::Node &node, llvm::SMRange range,
-               const llvm::Twine &message);
-  bool expectBool(const ast::Node &node, llvm::StringRef what,
-                  const Typed &operand);
-  bool expectNumber(const ast::Node &node, llvm::StringRef what,
-                    const Typed &operand);
-  bool checkIndex(const ast::Node &node, const Tensor &tensor, size_t dim,
-                  const Typed &index);
+  Typed refuse(llvm::SMRange range, const llvm::Twine &message);
+  bool expectBool(llvm::StringRef what, const Typed &operand);
+  bool expectNumber(llvm::StringRef what, const Typed &operand);
+  bool checkIndex(const Tensor &tensor, size_t dim, const Typed &index);
   void unify(Typed &left, Typed &right);
   Typed arithmetic(const ast::Node &node, Typed left, Typed right);
   Typed comparison(const ast::Node &node, Typed left, Typed right);
