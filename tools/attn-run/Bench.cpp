@@ -97,16 +97,22 @@ PairCount run::countVisiblePairs(const Launch &launch, int64_t maxEvaluations) {
 // Timing
 //===----------------------------------------------------------------------===//
 
+/// Bytes of the elements, without gaps.
+static double elementBytes(const RowGeometry &rows) {
+  return double(rows.batch) * double(rows.heads) * double(rows.positions) *
+         double(rows.dim * byteSize(rows.type));
+}
+
 static double trafficBytes(const Inputs &inputs) {
-  double bytes = double(inputs.q.geometry.bytes()) +
-                 double(inputs.k.geometry.bytes()) +
-                 double(inputs.v.geometry.bytes());
+  double bytes = elementBytes(inputs.q.geometry) +
+                 elementBytes(inputs.k.geometry) +
+                 elementBytes(inputs.v.geometry);
   for (const auto &entry : inputs.tensors)
     bytes += double(entry.second.bytes.size());
   if (inputs.problem->outputO)
-    bytes += double(inputs.o.bytes());
+    bytes += elementBytes(inputs.o);
   if (inputs.problem->outputLse)
-    bytes += double(inputs.lse.bytes());
+    bytes += elementBytes(inputs.lse);
   return bytes;
 }
 

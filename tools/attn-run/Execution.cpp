@@ -175,31 +175,32 @@ static bool isPoison(const uint8_t *bytes, int64_t count) {
 static void checkWritten(const char *name, const RowGeometry &rows,
                          const std::vector<uint8_t> &image, bool launched,
                          std::vector<std::string> &violations) {
-  int64_t elementBytes = byteSize(rows.type);
-  int64_t missing = 0, stray = 0;
-  std::string firstMissing, firstStray;
-  for (int64_t b = 0; b < rows.batch; ++b)
+  int64_t elementBytes = byteSize(rows.type), missing = 0;
+  std::string firstMissing;
+  // What is left after the elements have been taken out is gap.
+  std::vector<uint8_t> gaps = image;
+  for (int64_t b = 0; launched && b < rows.batch; ++b)
     for (int64_t h = 0; h < rows.heads; ++h)
-      for (int64_t s = 0; s < rows.capacity; ++s) {
-        const uint8_t *row = image.data() + rows.offset(b, h, s) * elementBytes;
-        bool wanted = launched && s < rows.positions;
-        for (int64_t d = 0; d < rows.dim; ++d) {
-          bool written = !isPoison(row + d * elementBytes, elementBytes);
-          if (written == wanted)
-            continue;
-          std::string where = place(name, b, h, s, rows.dim > 1 ? d : -1);
-          if (wanted && ++missing == 1)
-            firstMissing = where;
-          if (!wanted && ++stray == 1)
-            firstStray = where;
-        }
+      for (int64_t s = 0; s < rows.positions; ++s) {
+        int64_t row = rows.offset(b, h, s) * elementBytes;
+        std::fill_n(gaps.begin() + row, rows.dim * elementBytes, poisonByte);
+        for (int64_t d = 0; d < rows.dim; ++d)
+          if (isPoison(image.data() + row + d * elementBytes, elementBytes) &&
+              ++missing == 1)
+            firstMissing = place(name, b, h, s, rows.dim > 1 ? d : -1);
       }
   if (missing)
     violations.push_back(std::to_string(missing) + " elements of " + name +
                          " were not written, first " + firstMissing);
-  if (stray)
-    violations.push_back(std::to_string(stray) + " elements in the gaps of " +
-                         name + " were written, first " + firstStray);
+  auto stray = std::find_if(gaps.begin(), gaps.end(),
+                            [](uint8_t byte) { return byte != poisonByte; });
+  if (stray != gaps.end())
+    violations.push_back(
+        std::string("the gaps of ") + name + " were written, first element " +
+        std::to_string((stray - gaps.begin()) / elementBytes) +
+        " of the buffer (strides b, h, s: " + std::to_string(rows.strideB) +
+        ", " + std::to_string(rows.strideH) + ", " +
+        std::to_string(rows.strideS) + ")");
 }
 
 std::vector<std::string> Execution::violations(const OutputImage &image,

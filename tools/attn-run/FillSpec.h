@@ -13,7 +13,7 @@
 // is s mod 61, `mod:N` s mod N: they show which keys were read; `onehot` is 1
 // where d = s mod head_dim, `onehot:DIM` where d = DIM; `iota:OFFSET` is
 // OFFSET + d. The overrides set whole positions. The same words give expected
-// results (`--expect-o`), where s is the row.
+// results (`--expect-o`), where s is the row and `nan` leaves a place open.
 //
 //===----------------------------------------------------------------------===//
 

@@ -57,17 +57,24 @@ struct InputOptions {
   /// Rows of poison after the positions of every batch entry (Bshd) or head
   /// (Bhsd) of Q, K, V and O.
   bool tails = false;
+  /// Elements of gap after every position (Bshd) or row (Bhsd) of Q, K, V and
+  /// O: slices of wider tensors. A multiple of 16 bytes.
+  int64_t rowGap = 0;
+  /// K and V have batch stride 0: every batch entry reads the same.
+  bool sharedKv = false;
 };
 
-/// Where rows [batch, heads, positions, dim] lie in a buffer.
+/// Where rows [batch, heads, positions, dim] lie in a buffer. Everything else
+/// in the buffer is gap.
 struct RowGeometry {
   DType type = DType::BF16;
   int64_t batch = 0, heads = 0, positions = 0, dim = 0;
   int64_t capacity = 0; ///< positions allocated; those past `positions` are gap
   int64_t strideB = 0, strideH = 0, strideS = 0; ///< in elements
 
-  int64_t elements() const { return batch * heads * capacity * dim; }
-  int64_t bytes() const { return elements() * byteSize(type); }
+  int64_t elements = 0; ///< of the whole buffer
+
+  int64_t bytes() const { return elements * byteSize(type); }
   int64_t offset(int64_t b, int64_t h, int64_t s) const {
     return b * strideB + h * strideH + s * strideS;
   }

@@ -81,6 +81,13 @@ static cl::opt<std::string> kFill("k-fill", cl::value_desc("FILL"),
                                   cl::cat(category), cl::desc("made-up K"));
 static cl::opt<std::string> vFill("v-fill", cl::value_desc("FILL"),
                                   cl::cat(category), cl::desc("made-up V"));
+static cl::opt<int64_t>
+    rowGap("row-gap", cl::value_desc("N"), cl::init(0), cl::cat(category),
+           cl::desc("elements of gap after every position: slices of wider "
+                    "tensors"));
+static cl::opt<bool> sharedKv("shared-kv", cl::cat(category),
+                              cl::desc("one K and V for all batch entries "
+                                       "(batch stride 0)"));
 static cl::opt<uint64_t> seed("seed", cl::value_desc("N"), cl::init(0),
                               cl::cat(category),
                               cl::desc("of the random numbers"));
@@ -169,6 +176,8 @@ static InputOptions inputOptions() {
   options.params = namedValues("--param", params);
   options.tensors = namedValues("--tensor", tensors);
   options.seed = seed;
+  options.rowGap = rowGap;
+  options.sharedKv = sharedKv;
   return options;
 }
 
