@@ -158,7 +158,10 @@ void expandFinalize(FinalizeOp op, IRRewriter &rewriter) {
       [&](OpBuilder &b, Location loc, ValueRange v) -> Value {
         Parts p = parts(b, loc, v[0], v[1]);
         Value one = constantF32(b, loc, 1.0);
-        Value inverse = arith::DivFOp::create(b, loc, one, p.total);
+        // The GPU's reciprocal is good to one ulp; an exact division is a call.
+        Value inverse = arith::DivFOp::create(b, loc, one, p.total,
+                                              arith::FastMathFlags::arcp |
+                                                  arith::FastMathFlags::afn);
         Value empty = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ,
                                             p.total, constantF32(b, loc, 0.0));
         inverse = arith::SelectOp::create(b, loc, empty,
