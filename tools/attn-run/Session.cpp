@@ -161,6 +161,8 @@ ExitCode run::runSession(const RunOptions &options) {
   Report report(options.json);
   if (!opened.note.empty())
     report.note(opened.note);
+  if (opened.isSimulator && options.bench)
+    report.note("--bench times the simulator on this host, not a GPU");
   report.line("device", info.name + " (" + deviceTarget(info) + ")");
   report.line("problem", describe(problem, inputs));
   for (const std::string &note : inputs.notes)
