@@ -17,7 +17,12 @@
 #include "attn/Dialect/Warp/IR/Warp.h"
 #include "attn/Dialect/Warp/Transforms/Passes.h"
 #include "attn/Pipelines/Pipelines.h"
+#include "attn/Target/Ptx.h"
 
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/IndexToLLVM/IndexToLLVM.h"
+#include "mlir/Conversion/NVVMToLLVM/NVVMToLLVM.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -38,6 +43,12 @@ void attn::registerDialects(DialectRegistry &registry) {
   registry.insert<arith::ArithDialect, cf::ControlFlowDialect, gpu::GPUDialect,
                   index::IndexDialect, LLVM::LLVMDialect, math::MathDialect,
                   NVVM::NVVMDialect, scf::SCFDialect>();
+  // convert-gpu-to-nvvm asks the dialects for their patterns.
+  arith::registerConvertArithToLLVMInterface(registry);
+  cf::registerConvertControlFlowToLLVMInterface(registry);
+  index::registerConvertIndexToLLVMInterface(registry);
+  registerConvertNVVMToLLVMInterface(registry);
+  registerTargetTranslations(registry);
 }
 
 void attn::registerPasses() {
@@ -59,4 +70,7 @@ void attn::registerPasses() {
   PassPipelineRegistration<>("attn-pipe-to-warp-pipeline",
                              "Fragments, rings and waits",
                              buildPipeToWarpPipeline);
+  PassPipelineRegistration<>("attn-warp-to-nvvm-pipeline",
+                             "Registers, addresses and instructions",
+                             buildWarpToNvvmPipeline);
 }

@@ -43,4 +43,55 @@ def ConvertPipeToWarp : Pass<"convert-pipe-to-warp"> {
                            "::mlir::LLVM::LLVMDialect"];
 }
 
+//===----------------------------------------------------------------------===//
+// warp -> nvvm
+//===----------------------------------------------------------------------===//
+
+def ConvertWarpToNVVM : Pass<"convert-warp-to-nvvm", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Lower the warp dialect to nvvm, llvm, arith and scf";
+  let description = [{
+    A fragment becomes the registers of a thread, as so many scalars (f32, or a
+    16-bit pair as i32) in the order that `!warp.frag` documents; no aggregate is
+    formed, so that no later pass has to take one apart. A buffer becomes the
+    address of its first slot. A kernel that uses shared memory receives
+    `attn.shared_bytes`, the bytes to launch it with. Before:
+
+    ```mlir
+    %s1 = warp.mma %s0, %a, %b : !warp.frag<16x8xf32, acc, warps = 1>, ...
+    ```
+
+    After:
+
+    ```mlir
+    %r = nvvm.mma.sync A[%a0, %a1, %a2, %a3] B[%b0, %b1] C[%c0, %c1, %c2, %c3] ...
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",
+                           "::mlir::NVVM::NVVMDialect", "::mlir::scf::SCFDialect"];
+}
+
+def ConvertMathToNVVM : Pass<"convert-math-to-nvvm"> {
+  let summary = "Lower functions to what the GPU has";
+  let description = [{
+    `exp2`, `exp`, `log2`, `log`, `tanh` and `sqrt` of f32 become one instruction
+    of the special-function unit, `exp` and `log` with a multiplication. Without
+    this pass they would become calls of libdevice, or `exp2` would be scaled to
+    keep denormal results, which is two more instructions per weight of the
+    softmax. Floor and ceiling division, which have no lowering of their own, are
+    spelled out here too (and not by `arith-expand`, which would open maxima into
+    comparisons). Before:
+
+    ```mlir
+    %y = math.exp2 %x : f32
+    ```
+
+    After:
+
+    ```mlir
+    %y = llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f32"(%x) : (f32) -> f32
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect"];
+}
+
 #endif // ATTN_CONVERSION_PASSES

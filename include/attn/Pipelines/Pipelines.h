@@ -23,6 +23,8 @@ void buildAttnToTilePipeline(mlir::OpPassManager &manager);
 void buildTileToPipePipeline(mlir::OpPassManager &manager);
 /// pipe -> warp: fragments, rings, waits.
 void buildPipeToWarpPipeline(mlir::OpPassManager &manager);
+/// warp -> nvvm: what `emitPtx` (attn/Target/Ptx.h) translates.
+void buildWarpToNvvmPipeline(mlir::OpPassManager &manager);
 
 } // namespace attn
 

@@ -1,0 +1,271 @@
+//===- Copies.cpp - Lowering of tile copies and their synchronisation -----===//
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Patterns.h"
+
+using namespace mlir;
+using namespace attn::warp;
+using attn::layout::chunkBytes;
+using attn::layout::Panel;
+
+namespace {
+
+/// Rows after which the swizzle repeats.
+constexpr int64_t swizzlePeriod = 8;
+
+/// One 16-byte chunk of a tile that a thread copies.
+struct Chunk {
+  Value shared;      ///< address in shared memory, a pointer
+  Value row;         ///< row of the tile
+  Value column;      ///< first column, i32
+  Value insideCols;  ///< i1: the column is below `cols`; null if all are
+  Value insideTile;  ///< i1: the row is in the tile; null if it always is
+  bool outsideCols;  ///< no thread's column is below `cols`
+  bool firstOfPanel; ///< a new column; otherwise the row is the last one's
+                     ///< plus `rowStep`
+  int64_t rowStep;
+};
+
+/// Calls `visit` for each chunk that a thread copies, panel by panel. Eight
+/// threads share a row of a 128-byte panel, so that their 16-byte accesses fall
+/// into one line of global memory and into different banks of shared memory.
+void forEachChunk(Emitter &emitter, BufferType type, Value address,
+                  int64_t warps, int64_t cols,
+                  function_ref<void(const Chunk &)> visit) {
+  attn::layout::SharedTile tile = type.getTile();
+  int64_t threads = warps * warpThreads;
+  int64_t chunkColumns = chunkBytes / tile.elementBytes;
+  for (const Panel &panel : tile.panels()) {
+    int64_t rowStep = threads / panel.chunks();
+    Value thread = ThreadPosition::thread(emitter);
+    Value chunk = emitter.remainder(thread, panel.chunks());
+    Value firstRow = emitter.divide(thread, panel.chunks());
+
+    Chunk item;
+    item.column = emitter.add(emitter.mul(chunk, emitter.i32(chunkColumns)),
+                              emitter.i32(panel.column));
+    item.outsideCols = panel.column >= cols;
+    if (!item.outsideCols && panel.column + panel.columns > cols)
+      item.insideCols = emitter.less(item.column, emitter.i32(cols));
+    item.rowStep = rowStep;
+
+    Value first;
+    for (int64_t row = 0; row < tile.rows; row += rowStep) {
+      item.firstOfPanel = row == 0;
+      item.row = emitter.add(firstRow, emitter.i32(row));
+      item.insideTile = row + rowStep > tile.rows
+                            ? emitter.less(item.row, emitter.i32(tile.rows))
+                            : Value();
+      if (row % swizzlePeriod == 0) {
+        if (!first)
+          first = emitter.add(address,
+                              swizzledOffset(emitter, panel, firstRow, chunk));
+        item.shared =
+            sharedPointer(emitter, first, 0, panel.offset + row * panel.bytes);
+      } else {
+        Value own = emitter.add(
+            address, swizzledOffset(emitter, panel, item.row, chunk));
+        item.shared = sharedPointer(emitter, own, 0, panel.offset);
+      }
+      visit(item);
+    }
+  }
+}
+
+/// Global addresses of the chunks: a product once per panel, then sums.
+class GlobalWalk {
+public:
+  GlobalWalk(Emitter &emitter, Value base, Value stride, Type element)
+      : emitter(emitter), base(base), stride(stride), element(element) {}
+
+  Value next(const Chunk &chunk) {
+    if (chunk.firstOfPanel) {
+      Value elements =
+          emitter.add(emitter.mul(emitter.extend(chunk.row), stride),
+                      emitter.extend(chunk.column));
+      pointer = emitter.offset(base, elements, element);
+    } else {
+      Value step = emitter.mul(stride, emitter.i64(chunk.rowStep));
+      pointer = emitter.offset(pointer, step, element);
+    }
+    return pointer;
+  }
+
+private:
+  Emitter &emitter;
+  Value base, stride;
+  Type element;
+  Value pointer;
+};
+
+/// Runs `body` where `condition` (null: always) holds.
+void guarded(Emitter &emitter, Value condition, function_ref<void()> body) {
+  if (!condition)
+    return body();
+  OpBuilder::InsertionGuard guard(emitter.builder);
+  auto branch = scf::IfOp::create(emitter.builder, emitter.loc, condition);
+  emitter.builder.setInsertionPoint(branch.thenYield());
+  body();
+}
+
+/// `a && b`, either of which may be null: true.
+Value both(Emitter &emitter, Value a, Value b) {
+  if (!a || !b)
+    return a ? a : b;
+  return arith::AndIOp::create(emitter.builder, emitter.loc, a, b);
+}
+
+struct AllocLowering : WarpPattern<AllocOp> {
+  using WarpPattern::WarpPattern;
+
+  LogicalResult
+  matchAndRewrite(AllocOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Emitter emitter(rewriter, op.getLoc());
+    Value base = LLVM::AddressOfOp::create(
+        rewriter, op.getLoc(),
+        getTypeConverter()->convertType(op.getResult().getType()),
+        sharedMemoryName);
+    rewriter.replaceOp(op, emitter.offset(base, *op.getOffset()));
+    return success();
+  }
+};
+
+struct CpAsyncLowering : WarpPattern<CpAsyncOp> {
+  using WarpPattern::WarpPattern;
+
+  LogicalResult
+  matchAndRewrite(CpAsyncOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Emitter emitter(rewriter, op.getLoc());
+    guarded(emitter, op.getPredicate(), [&] { copy(op, adaptor, emitter); });
+    rewriter.eraseOp(op);
+    return success();
+  }
+
+  static void copy(CpAsyncOp op, Adaptor adaptor, Emitter &emitter) {
+    BufferType type = op.getBuffer().getType();
+    Value address =
+        slotAddress(emitter, type, adaptor.getBuffer().front(), op.getSlot());
+    bool allRows = isConstantAtLeast(op.getRows(), type.getRows());
+    GlobalWalk walk(emitter, op.getSource(), op.getStride(),
+                    type.getElementType());
+    forEachChunk(emitter, type, address, op.getWarps(), op.getCols(),
+                 [&](const Chunk &chunk) {
+                   Value source = walk.next(chunk);
+                   Value inside = chunk.insideCols;
+                   if (!allRows)
+                     inside = both(emitter, inside,
+                                   emitter.less(chunk.row, op.getRows()));
+                   guarded(emitter, chunk.insideTile, [&] {
+                     issue(emitter, chunk, source, inside, op.getSource());
+                   });
+                 });
+  }
+
+  /// A chunk outside the tensor is filled with zeros; its address is replaced
+  /// by one that the caller vouches for, though no byte of it is read.
+  static void issue(Emitter &emitter, const Chunk &chunk, Value source,
+                    Value inside, Value safe) {
+    Value size;
+    if (chunk.outsideCols) {
+      source = safe;
+      size = emitter.i32(0);
+    } else if (inside) {
+      source = arith::SelectOp::create(emitter.builder, emitter.loc, inside,
+                                       source, safe);
+      size = arith::SelectOp::create(emitter.builder, emitter.loc, inside,
+                                     emitter.i32(chunkBytes), emitter.i32(0));
+    }
+    NVVM::CpAsyncOp::create(emitter.builder, emitter.loc, chunk.shared, source,
+                            chunkBytes, NVVM::LoadCacheModifierKind::CG, size);
+  }
+};
+
+struct CopyOutLowering : WarpPattern<CopyOutOp> {
+  using WarpPattern::WarpPattern;
+
+  LogicalResult
+  matchAndRewrite(CopyOutOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Emitter emitter(rewriter, op.getLoc());
+    BufferType type = op.getBuffer().getType();
+    Value address =
+        slotAddress(emitter, type, adaptor.getBuffer().front(), op.getSlot());
+    bool allRows = isConstantAtLeast(op.getRows(), type.getRows());
+    GlobalWalk walk(emitter, op.getDestination(), op.getStride(),
+                    type.getElementType());
+    auto vector = VectorType::get({4}, rewriter.getI32Type());
+    forEachChunk(
+        emitter, type, address, op.getWarps(), op.getCols(),
+        [&](const Chunk &chunk) {
+          Value destination = walk.next(chunk);
+          if (chunk.outsideCols)
+            return;
+          Value inside = both(emitter, chunk.insideTile, chunk.insideCols);
+          if (!allRows)
+            inside =
+                both(emitter, inside, emitter.less(chunk.row, op.getRows()));
+          guarded(emitter, inside, [&] {
+            Value data = LLVM::LoadOp::create(rewriter, op.getLoc(), vector,
+                                              chunk.shared, chunkBytes);
+            LLVM::StoreOp::create(rewriter, op.getLoc(), data, destination,
+                                  chunkBytes);
+          });
+        });
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct CommitLowering : WarpPattern<CpAsyncCommitOp> {
+  using WarpPattern::WarpPattern;
+
+  LogicalResult
+  matchAndRewrite(CpAsyncCommitOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<NVVM::CpAsyncCommitGroupOp>(op);
+    return success();
+  }
+};
+
+struct WaitLowering : WarpPattern<CpAsyncWaitOp> {
+  using WarpPattern::WarpPattern;
+
+  LogicalResult
+  matchAndRewrite(CpAsyncWaitOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<NVVM::CpAsyncWaitGroupOp>(op, op.getGroups());
+    return success();
+  }
+};
+
+struct BarrierLowering : WarpPattern<BarrierOp> {
+  using WarpPattern::WarpPattern;
+
+  LogicalResult
+  matchAndRewrite(BarrierOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Emitter emitter(rewriter, op.getLoc());
+    NVVM::BarrierOp::create(rewriter, op.getLoc(), TypeRange(),
+                            emitter.i32(op.getId()),
+                            emitter.i32(op.getWarps() * warpThreads),
+                            NVVM::BarrierReductionAttr(), Value());
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+} // namespace
+
+void attn::warp::populateCopyPatterns(const TypeConverter &converter,
+                                      RewritePatternSet &patterns,
+                                      ThreadPosition &position) {
+  patterns.add<AllocLowering, CpAsyncLowering, CopyOutLowering, CommitLowering,
+               WaitLowering, BarrierLowering>(converter, patterns.getContext(),
+                                              position);
+}

@@ -1,0 +1,115 @@
+//===- Patterns.h - Parts of the lowering of the warp dialect ---*- C++ -*-===//
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_LIB_CONVERSION_WARPTONVVM_PATTERNS_H
+#define ATTN_LIB_CONVERSION_WARPTONVVM_PATTERNS_H
+
+#include "attn/Dialect/Warp/IR/Warp.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Transforms/DialectConversion.h"
+
+namespace attn::warp {
+
+/// Threads of a warp.
+constexpr int64_t warpThreads = 32;
+/// All threads of a warp, as a mask.
+constexpr int64_t fullMask = -1;
+/// The symbol of the block's dynamic shared memory.
+constexpr llvm::StringLiteral sharedMemoryName = "attn_shared";
+
+/// Creates the small operations of which address arithmetic consists.
+class Emitter {
+public:
+  Emitter(mlir::OpBuilder &builder, mlir::Location loc)
+      : builder(builder), loc(loc) {}
+
+  mlir::Value i32(int64_t value);
+  mlir::Value i64(int64_t value);
+  mlir::Value add(mlir::Value a, mlir::Value b);
+  mlir::Value mul(mlir::Value a, mlir::Value b);
+  mlir::Value exclusiveOr(mlir::Value a, mlir::Value b);
+  /// `a / divisor` and `a % divisor` of a value that is not negative.
+  mlir::Value divide(mlir::Value a, int64_t divisor);
+  mlir::Value remainder(mlir::Value a, int64_t divisor);
+  mlir::Value less(mlir::Value a, mlir::Value b);
+  mlir::Value extend(mlir::Value i32Value);
+  /// `base` plus a number of elements or bytes.
+  mlir::Value offset(mlir::Value base, mlir::Value elements, mlir::Type type);
+  mlir::Value offset(mlir::Value base, int64_t bytes);
+  mlir::Value bitcast(mlir::Value value, mlir::Type type);
+
+  mlir::OpBuilder &builder;
+  mlir::Location loc;
+};
+
+/// Where the executing thread stands in its warps. The warp's index comes
+/// through a shuffle, so that the assembler knows it to be uniform; all values
+/// are created once, at the start of the kernel.
+class ThreadPosition {
+public:
+  /// Index in the group of warps, 0 .. 32 * warps - 1.
+  static mlir::Value thread(Emitter &emitter);
+  /// Index in the warp, 0 .. 31.
+  mlir::Value lane(Emitter &emitter);
+  /// Index of the warp in its group.
+  mlir::Value warp(Emitter &emitter);
+  /// First row of `type` that the warp of this thread holds.
+  mlir::Value firstRow(Emitter &emitter, FragType type);
+
+private:
+  llvm::DenseMap<mlir::Operation *, mlir::Value> warps;
+};
+
+/// Offsets of a thread's share of a tile in a slot of shared memory.
+///
+/// The address of a chunk is `base + (row offset + swizzled chunk)`. The slot
+/// starts at a multiple of 1024 bytes and the swizzle only depends on the row
+/// modulo 8, so: whole groups of 8 rows and whole panels are constants to be
+/// added to the address, and another chunk of the same row is the address with
+/// a constant XORed into it.
+mlir::Value swizzledOffset(Emitter &emitter, const layout::Panel &panel,
+                           mlir::Value row, mlir::Value chunk);
+/// The address of a slot, as an integer.
+mlir::Value slotAddress(Emitter &emitter, BufferType type, mlir::Value buffer,
+                        mlir::Value slot);
+/// `(address ^ chunks * 16) + bytes` as a pointer to shared memory.
+mlir::Value sharedPointer(Emitter &emitter, mlir::Value address, int64_t chunks,
+                          int64_t bytes);
+
+/// Whether an i32 is a constant of at least `bound`.
+bool isConstantAtLeast(mlir::Value value, int64_t bound);
+
+/// A pattern that knows the thread's position.
+template <typename Op> struct WarpPattern : mlir::OpConversionPattern<Op> {
+  using Adaptor = typename mlir::OpConversionPattern<Op>::OneToNOpAdaptor;
+  WarpPattern(const mlir::TypeConverter &converter, mlir::MLIRContext *context,
+              ThreadPosition &position)
+      : mlir::OpConversionPattern<Op>(converter, context), position(position) {}
+
+  ThreadPosition &position;
+};
+
+void populateCopyPatterns(const mlir::TypeConverter &converter,
+                          mlir::RewritePatternSet &patterns,
+                          ThreadPosition &position);
+void populateOperandPatterns(const mlir::TypeConverter &converter,
+                             mlir::RewritePatternSet &patterns,
+                             ThreadPosition &position);
+void populateElementwisePatterns(const mlir::TypeConverter &converter,
+                                 mlir::RewritePatternSet &patterns,
+                                 ThreadPosition &position);
+void populateStorePatterns(const mlir::TypeConverter &converter,
+                           mlir::RewritePatternSet &patterns,
+                           ThreadPosition &position);
+
+} // namespace attn::warp
+
+#endif // ATTN_LIB_CONVERSION_WARPTONVVM_PATTERNS_H

@@ -1,0 +1,168 @@
+//===- Stores.cpp - Lowering of stores of fragments -----------------------===//
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Patterns.h"
+
+using namespace mlir;
+using namespace attn::warp;
+using attn::layout::chunkBytes;
+using attn::layout::Panel;
+
+namespace {
+
+/// Lanes that hold one row of an accumulator.
+constexpr int64_t quad = 4;
+
+/// The two neighbouring columns that a thread holds at (mt, n8, h), as one
+/// value to store: an i32 of two 16-bit elements, or a vector of two f32.
+Value pairAt(Emitter &emitter, FragType type, ValueRange registers, int64_t mt,
+             int64_t n8, int64_t h) {
+  int64_t tile = mt * type.getN8Tiles() + n8;
+  if (type.isPacked())
+    return registers[tile * 2 + h];
+  OpBuilder &builder = emitter.builder;
+  Value pair = LLVM::PoisonOp::create(
+      builder, emitter.loc, VectorType::get({2}, builder.getF32Type()));
+  for (int64_t c = 0; c < 2; ++c)
+    pair = LLVM::InsertElementOp::create(builder, emitter.loc, pair,
+                                         registers[tile * 4 + h * 2 + c],
+                                         emitter.i32(c));
+  return pair;
+}
+
+/// Bytes of such a pair.
+int64_t pairBytes(FragType type) { return type.isPacked() ? 4 : 8; }
+
+/// Calls `body` for every row that a thread holds, with its index in the tile,
+/// where the row is below `rows`.
+void forEachRow(Emitter &emitter, ThreadPosition &position, FragType type,
+                Value rows,
+                function_ref<void(int64_t mt, int64_t h, Value row)> body) {
+  Value first = emitter.add(position.firstRow(emitter, type),
+                            emitter.divide(position.lane(emitter), quad));
+  for (int64_t mt = 0; mt < type.getRowTiles(); ++mt)
+    for (int64_t h = 0; h < 2; ++h) {
+      Value row = emitter.add(first, emitter.i32(mt * 16 + h * 8));
+      OpBuilder::InsertionGuard guard(emitter.builder);
+      auto branch = scf::IfOp::create(emitter.builder, emitter.loc,
+                                      emitter.less(row, rows));
+      emitter.builder.setInsertionPoint(branch.thenYield());
+      body(mt, h, row);
+    }
+}
+
+struct StoreSharedLowering : WarpPattern<StoreSharedOp> {
+  using WarpPattern::WarpPattern;
+
+  LogicalResult
+  matchAndRewrite(StoreSharedOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Emitter emitter(rewriter, op.getLoc());
+    FragType type = op.getValue().getType();
+    BufferType buffer = op.getBuffer().getType();
+    Value slot =
+        slotAddress(emitter, buffer, adaptor.getBuffer().front(), op.getSlot());
+    Value lane = position.lane(emitter);
+    Value row = emitter.add(position.firstRow(emitter, type),
+                            emitter.divide(lane, quad));
+    // A group of 8 columns is one chunk of 16-bit elements or two of f32.
+    Value byte = emitter.mul(emitter.remainder(lane, quad),
+                             emitter.i32(pairBytes(type)));
+    Value chunk = emitter.divide(byte, chunkBytes);
+    Value inChunk = emitter.remainder(byte, chunkBytes);
+    int64_t columnsPerChunk = chunkBytes / buffer.getTile().elementBytes;
+    for (const Panel &panel : buffer.getTile().panels()) {
+      Value address = emitter.add(
+          emitter.add(slot, swizzledOffset(emitter, panel, row, chunk)),
+          inChunk);
+      for (int64_t column = 0; column < panel.columns; column += 8)
+        for (int64_t mt = 0; mt < type.getRowTiles(); ++mt)
+          for (int64_t h = 0; h < 2; ++h) {
+            Value pointer =
+                sharedPointer(emitter, address, column / columnsPerChunk,
+                              panel.offset + (mt * 16 + h * 8) * panel.bytes);
+            Value pair = pairAt(emitter, type, adaptor.getValue(), mt,
+                                (panel.column + column) / 8, h);
+            LLVM::StoreOp::create(rewriter, op.getLoc(), pair, pointer,
+                                  pairBytes(type));
+          }
+    }
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct StoreGlobalLowering : WarpPattern<StoreGlobalOp> {
+  using WarpPattern::WarpPattern;
+
+  LogicalResult
+  matchAndRewrite(StoreGlobalOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Emitter emitter(rewriter, op.getLoc());
+    FragType type = op.getValue().getType();
+    Type element = type.getElementType();
+    Value column = emitter.mul(emitter.remainder(position.lane(emitter), quad),
+                               emitter.i32(2));
+    forEachRow(emitter, position, type, op.getRows(),
+               [&](int64_t mt, int64_t h, Value row) {
+                 Value elements = emitter.add(
+                     emitter.mul(emitter.extend(row), op.getStride()),
+                     emitter.extend(column));
+                 Value pointer =
+                     emitter.offset(op.getDestination(), elements, element);
+                 int64_t groups = op.getCols() / 8;
+                 for (int64_t n8 = 0; n8 < groups; ++n8)
+                   LLVM::StoreOp::create(
+                       rewriter, op.getLoc(),
+                       pairAt(emitter, type, adaptor.getValue(), mt, n8, h),
+                       emitter.offset(pointer, n8 * 4 * pairBytes(type)),
+                       pairBytes(type));
+               });
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct StoreRowsLowering : WarpPattern<StoreRowsOp> {
+  using WarpPattern::WarpPattern;
+
+  LogicalResult
+  matchAndRewrite(StoreRowsOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Emitter emitter(rewriter, op.getLoc());
+    FragType type = op.getValue().getType();
+    ValueRange values = adaptor.getValue();
+    // All lanes of a quad hold the same value: the first one stores it.
+    Value first = emitter.less(emitter.remainder(position.lane(emitter), quad),
+                               emitter.i32(1));
+    auto branch = scf::IfOp::create(rewriter, op.getLoc(), first);
+    {
+      OpBuilder::InsertionGuard guard(rewriter);
+      rewriter.setInsertionPoint(branch.thenYield());
+      forEachRow(emitter, position, type, op.getRows(),
+                 [&](int64_t mt, int64_t h, Value row) {
+                   Value pointer = emitter.offset(
+                       op.getDestination(),
+                       emitter.mul(emitter.extend(row), op.getStride()),
+                       rewriter.getF32Type());
+                   LLVM::StoreOp::create(rewriter, op.getLoc(),
+                                         values[mt * 2 + h], pointer);
+                 });
+    }
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+} // namespace
+
+void attn::warp::populateStorePatterns(const TypeConverter &converter,
+                                       RewritePatternSet &patterns,
+                                       ThreadPosition &position) {
+  patterns.add<StoreSharedLowering, StoreGlobalLowering, StoreRowsLowering>(
+      converter, patterns.getContext(), position);
+}

@@ -1,0 +1,137 @@
+//===- ThreadPosition.cpp - Address arithmetic of the lowering ------------===//
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Patterns.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace attn::warp;
+
+//===----------------------------------------------------------------------===//
+// Emitter
+//===----------------------------------------------------------------------===//
+
+Value Emitter::i32(int64_t value) {
+  return arith::ConstantIntOp::create(builder, loc, value, 32);
+}
+Value Emitter::i64(int64_t value) {
+  return arith::ConstantIntOp::create(builder, loc, value, 64);
+}
+Value Emitter::add(Value a, Value b) {
+  return arith::AddIOp::create(builder, loc, a, b);
+}
+Value Emitter::mul(Value a, Value b) {
+  return arith::MulIOp::create(builder, loc, a, b);
+}
+Value Emitter::exclusiveOr(Value a, Value b) {
+  return arith::XOrIOp::create(builder, loc, a, b);
+}
+Value Emitter::divide(Value a, int64_t divisor) {
+  return arith::DivUIOp::create(builder, loc, a, i32(divisor));
+}
+Value Emitter::remainder(Value a, int64_t divisor) {
+  return arith::RemUIOp::create(builder, loc, a, i32(divisor));
+}
+Value Emitter::less(Value a, Value b) {
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, a, b);
+}
+Value Emitter::extend(Value i32Value) {
+  return arith::ExtSIOp::create(builder, loc, builder.getI64Type(), i32Value);
+}
+Value Emitter::offset(Value base, Value elements, Type type) {
+  return LLVM::GEPOp::create(builder, loc, base.getType(), type, base,
+                             elements);
+}
+Value Emitter::offset(Value base, int64_t bytes) {
+  if (bytes == 0)
+    return base;
+  return LLVM::GEPOp::create(builder, loc, base.getType(), builder.getI8Type(),
+                             base, LLVM::GEPArg(static_cast<int32_t>(bytes)));
+}
+Value Emitter::bitcast(Value value, Type type) {
+  return LLVM::BitcastOp::create(builder, loc, type, value);
+}
+
+bool attn::warp::isConstantAtLeast(Value value, int64_t bound) {
+  APInt constant;
+  return matchPattern(value, m_ConstantInt(&constant)) &&
+         constant.getSExtValue() >= bound;
+}
+
+//===----------------------------------------------------------------------===//
+// ThreadPosition
+//===----------------------------------------------------------------------===//
+
+Value ThreadPosition::thread(Emitter &emitter) {
+  return NVVM::ThreadIdXOp::create(emitter.builder, emitter.loc,
+                                   emitter.builder.getI32Type());
+}
+
+Value ThreadPosition::lane(Emitter &emitter) {
+  return emitter.remainder(thread(emitter), warpThreads);
+}
+
+Value ThreadPosition::warp(Emitter &emitter) {
+  OpBuilder &builder = emitter.builder;
+  Operation *kernel = builder.getInsertionBlock()->getParentOp();
+  if (!isa<gpu::GPUFuncOp>(kernel))
+    kernel = kernel->getParentOfType<gpu::GPUFuncOp>();
+  Value &warp = warps[kernel];
+  if (!warp) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(&kernel->getRegion(0).front());
+    Value index = emitter.divide(thread(emitter), warpThreads);
+    warp = NVVM::ShflOp::create(builder, emitter.loc, builder.getI32Type(),
+                                emitter.i32(fullMask), index, emitter.i32(0),
+                                emitter.i32(warpThreads - 1),
+                                NVVM::ShflKind::idx, UnitAttr());
+  }
+  return warp;
+}
+
+Value ThreadPosition::firstRow(Emitter &emitter, FragType type) {
+  if (type.getWarps() == 1)
+    return emitter.i32(0);
+  return emitter.mul(warp(emitter),
+                     emitter.i32(type.getRows() / type.getWarps()));
+}
+
+//===----------------------------------------------------------------------===//
+// Shared memory
+//===----------------------------------------------------------------------===//
+
+Value attn::warp::swizzledOffset(Emitter &emitter, const layout::Panel &panel,
+                                 Value row, Value chunk) {
+  Value key = emitter.remainder(emitter.divide(row, panel.swizzleRows()),
+                                panel.chunks());
+  Value swizzled = emitter.exclusiveOr(chunk, key);
+  return emitter.add(emitter.mul(row, emitter.i32(panel.bytes)),
+                     emitter.mul(swizzled, emitter.i32(layout::chunkBytes)));
+}
+
+Value attn::warp::slotAddress(Emitter &emitter, BufferType type, Value buffer,
+                              Value slot) {
+  Value base = LLVM::PtrToIntOp::create(emitter.builder, emitter.loc,
+                                        emitter.builder.getI32Type(), buffer);
+  if (type.getSlots() == 1)
+    return base;
+  return emitter.add(base, emitter.mul(slot, emitter.i32(type.getSlotBytes())));
+}
+
+Value attn::warp::sharedPointer(Emitter &emitter, Value address, int64_t chunks,
+                                int64_t bytes) {
+  if (chunks != 0)
+    address =
+        emitter.exclusiveOr(address, emitter.i32(chunks * layout::chunkBytes));
+  Value pointer = LLVM::IntToPtrOp::create(
+      emitter.builder, emitter.loc,
+      LLVM::LLVMPointerType::get(
+          emitter.builder.getContext(),
+          static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared)),
+      address);
+  return emitter.offset(pointer, bytes);
+}

@@ -1,0 +1,183 @@
+//===- Ptx.cpp - PTX text from a lowered module ---------------------------===//
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Target/Ptx.h"
+
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/GPU/GPUToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+
+#include "llvm/ADT/SmallString.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+
+using namespace mlir;
+
+namespace {
+
+/// A chip and the first PTX version that knows it (PTX ISA, "Release Notes").
+struct Chip {
+  StringRef name;
+  StringRef ptxFeature;
+};
+
+constexpr Chip chips[] = {
+    {"sm_80", "+ptx70"},   {"sm_86", "+ptx71"},   {"sm_87", "+ptx74"},
+    {"sm_89", "+ptx78"},   {"sm_90", "+ptx78"},   {"sm_90a", "+ptx80"},
+    {"sm_100", "+ptx86"},  {"sm_100a", "+ptx86"}, {"sm_120", "+ptx87"},
+    {"sm_120a", "+ptx87"},
+};
+
+/// A module in LLVM IR, with what keeps it alive.
+struct Translated {
+  std::unique_ptr<llvm::LLVMContext> context;
+  std::unique_ptr<llvm::Module> module;
+  std::unique_ptr<llvm::TargetMachine> machine;
+};
+
+} // namespace
+
+std::vector<std::string> attn::targetChips() {
+  std::vector<std::string> names;
+  for (const Chip &chip : chips)
+    names.push_back(chip.name.str());
+  return names;
+}
+
+void attn::registerTargetTranslations(DialectRegistry &registry) {
+  registerBuiltinDialectTranslation(registry);
+  registerGPUDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
+  registerNVVMDialectTranslation(registry);
+}
+
+/// Settings of the back end that only exist as command-line options.
+static void setBackendOptions() {
+  auto set = [](StringRef name) {
+    auto *option = static_cast<llvm::cl::opt<bool> *>(
+        llvm::cl::getRegisteredOptions().lookup(name));
+    assert(option && "this LLVM has no such option");
+    option->setValue(true);
+  };
+  // Addresses of shared memory fit 32 bits: half the registers.
+  set("nvptx-short-ptr");
+  // It would keep one 64-bit pointer alive for each row that a thread copies,
+  // instead of stepping from row to row, and so make the key loop spill.
+  set("disable-lsr");
+}
+
+static std::unique_ptr<llvm::TargetMachine>
+createMachine(gpu::GPUModuleOp module, const attn::TargetOptions &options) {
+  const Chip *chip = llvm::find_if(
+      chips, [&](const Chip &chip) { return chip.name == options.chip; });
+  if (chip == std::end(chips)) {
+    module.emitError() << "expected a target of "
+                       << llvm::join(attn::targetChips(), ", ") << ", found '"
+                       << options.chip << "'";
+    return nullptr;
+  }
+  setBackendOptions();
+  LLVMInitializeNVPTXTargetInfo();
+  LLVMInitializeNVPTXTarget();
+  LLVMInitializeNVPTXTargetMC();
+  LLVMInitializeNVPTXAsmPrinter();
+  llvm::Triple triple("nvptx64-nvidia-cuda");
+  std::string error;
+  const llvm::Target *target =
+      llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!target) {
+    module.emitError() << "cannot generate PTX: " << error;
+    return nullptr;
+  }
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
+      triple, chip->name, chip->ptxFeature, llvm::TargetOptions(), std::nullopt,
+      std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+}
+
+/// Attributes of our own that LLVM IR has no place for.
+static void dropOwnAttributes(Operation *op) {
+  SmallVector<StringAttr> own;
+  for (NamedAttribute attribute : op->getDiscardableAttrs())
+    if (attribute.getName().strref().starts_with("attn."))
+      own.push_back(attribute.getName());
+  for (StringAttr name : own)
+    op->removeDiscardableAttr(name);
+  auto function = dyn_cast<FunctionOpInterface>(op);
+  for (unsigned i = 0; function && i < function.getNumArguments(); ++i)
+    for (NamedAttribute attribute : function.getArgAttrs(i))
+      if (attribute.getName().strref().starts_with("attn."))
+        function.removeArgAttr(i, attribute.getName());
+}
+
+/// Translates and optimises a copy of `module`.
+static std::optional<Translated> translate(gpu::GPUModuleOp module,
+                                           const attn::TargetOptions &options) {
+  Translated result;
+  result.machine = createMachine(module, options);
+  if (!result.machine)
+    return std::nullopt;
+  result.context = std::make_unique<llvm::LLVMContext>();
+  OwningOpRef<gpu::GPUModuleOp> copy = module.clone();
+  copy->walk(dropOwnAttributes);
+  // A fixed name: the module's would be the only text that a caller chooses.
+  result.module = translateModuleToLLVMIR(copy.get(), *result.context, "attn");
+  if (!result.module) {
+    module.emitError("cannot translate to LLVM IR");
+    return std::nullopt;
+  }
+  result.module->setTargetTriple(result.machine->getTargetTriple());
+  result.module->setDataLayout(result.machine->createDataLayout());
+
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(result.machine.get());
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3)
+      .run(*result.module, modules);
+  return result;
+}
+
+std::optional<std::string> attn::emitPtx(gpu::GPUModuleOp module,
+                                         const TargetOptions &options) {
+  std::optional<Translated> translated = translate(module, options);
+  if (!translated)
+    return std::nullopt;
+  llvm::SmallString<0> text;
+  llvm::raw_svector_ostream stream(text);
+  llvm::legacy::PassManager passes;
+  if (translated->machine->addPassesToEmitFile(
+          passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile)) {
+    module.emitError("this LLVM cannot print PTX");
+    return std::nullopt;
+  }
+  passes.run(*translated->module);
+  return std::string(text);
+}
+
+std::optional<std::string> attn::emitLlvmIr(gpu::GPUModuleOp module,
+                                            const TargetOptions &options) {
+  std::optional<Translated> translated = translate(module, options);
+  if (!translated)
+    return std::nullopt;
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  translated->module->print(stream, nullptr);
+  return text;
+}
