@@ -64,6 +64,8 @@ void attn::buildTileToPipePipeline(OpPassManager &manager) {
   // ranges.
   cleanUp(manager);
   manager.addPass(createSplitRange());
+  // Needs the partial ranges, in which alone a mask is left.
+  manager.addPass(createSkipMasked());
   cleanUp(manager);
   manager.addPass(createVerifyPipe());
 }

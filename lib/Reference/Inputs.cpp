@@ -11,7 +11,7 @@
 #include "Spelling.h"
 #include "attn/Reference/Numbers.h"
 
-#include <cmath>
+#include <algorithm>
 #include <functional>
 
 namespace attn {
@@ -37,8 +37,9 @@ double normal(uint64_t key, uint64_t counter) {
   uint64_t bits = detail::hash(key, counter);
   double uniform =
       double(detail::mix(bits + detail::goldenGamma) >> 11) * 0x1p-53 - 0.5;
-  static const double deviation = std::sqrt(16 + 1.0 / 12);
-  return (double(countBits(bits) - 32) + uniform) / deviation;
+  constexpr double inverseDeviation =
+      0.24935149047701483; // 1 / sqrt(16 + 1/12)
+  return (double(countBits(bits) - 32) + uniform) * inverseDeviation;
 }
 
 uint64_t keyOf(uint64_t seed, uint64_t stream) {

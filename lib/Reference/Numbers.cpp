@@ -22,17 +22,19 @@ struct Format {
   int mantissaBits;
   int exponentBits;
   bool hasInfinity; ///< else the all-ones exponent holds numbers, and one NaN
-  int bias() const { return (1 << (exponentBits - 1)) - 1; }
-  int minExponent() const { return 1 - bias(); }
-  uint32_t signBit() const { return 1u << (mantissaBits + exponentBits); }
+  constexpr int bias() const { return (1 << (exponentBits - 1)) - 1; }
+  constexpr int minExponent() const { return 1 - bias(); }
+  constexpr uint32_t signBit() const {
+    return 1u << (mantissaBits + exponentBits);
+  }
   /// Magnitude bits of the largest finite value.
-  uint32_t maxCode() const {
+  constexpr uint32_t maxCode() const {
     uint32_t exponentOnes = ((1u << exponentBits) - 1) << mantissaBits;
     return hasInfinity ? exponentOnes - 1
                        : (exponentOnes | ((1u << mantissaBits) - 1)) - 1;
   }
-  uint32_t infinityCode() const { return maxCode() + 1; }
-  uint32_t nanCode() const {
+  constexpr uint32_t infinityCode() const { return maxCode() + 1; }
+  constexpr uint32_t nanCode() const {
     return hasInfinity ? infinityCode() | (1u << (mantissaBits - 1))
                        : maxCode() + 1;
   }
@@ -78,7 +80,9 @@ int exponentOf(double value) {
          doubleBias;
 }
 
-uint32_t encodeMagnitude(const Format &format, double magnitude) {
+/// A template, so that the constants of the format are folded: this is what
+/// making inputs spends its time in.
+template <const Format &format> uint32_t encodeMagnitude(double magnitude) {
   int exponent = std::max(exponentOf(magnitude), format.minExponent());
   uint32_t overflow =
       format.hasInfinity ? format.infinityCode() : format.maxCode();
@@ -94,6 +98,13 @@ uint32_t encodeMagnitude(const Format &format, double magnitude) {
       (uint32_t(exponent - format.minExponent()) << format.mantissaBits) +
       uint32_t(units);
   return code > format.maxCode() ? overflow : code;
+}
+
+template <const Format &format> uint32_t encodeAs(double value) {
+  uint32_t sign = std::signbit(value) ? format.signBit() : 0;
+  if (std::isnan(value))
+    return sign | format.nanCode();
+  return sign | encodeMagnitude<format>(std::fabs(value));
 }
 
 double decodeMagnitude(const Format &format, uint32_t code) {
@@ -173,11 +184,19 @@ bool isFloat(DType type) {
 }
 
 uint32_t encode(DType type, double value) {
-  const Format &format = formatOf(type);
-  uint32_t sign = std::signbit(value) ? format.signBit() : 0;
-  if (std::isnan(value))
-    return sign | format.nanCode();
-  return sign | encodeMagnitude(format, std::fabs(value));
+  switch (type) {
+  case DType::BF16:
+    return encodeAs<bf16>(value);
+  case DType::F16:
+    return encodeAs<f16>(value);
+  case DType::E4M3:
+    return encodeAs<e4m3>(value);
+  case DType::E5M2:
+    return encodeAs<e5m2>(value);
+  default:
+    assert(type == DType::F32 && "not a floating-point type");
+    return encodeAs<f32>(value);
+  }
 }
 
 double decode(DType type, uint32_t bits) {

@@ -203,7 +203,7 @@ void BlockChecker::checkRules() {
   }
 }
 
-/// A param or tensor nobody uses is a likely mistake, but a legal one.
+/// S33: a param or tensor nobody uses is a likely mistake, but a legal one.
 void BlockChecker::warnUnused() {
   for (const ParamDecl &decl : block.params)
     if (!inliner.isUsed(&decl) && problem.scaleParam != decl.name.name)

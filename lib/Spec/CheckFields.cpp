@@ -43,7 +43,7 @@ const Field *FieldChecker::find(StringRef name) const {
   return nullptr;
 }
 
-/// `usage` says how the field is written.
+/// S19. `usage` says how the field is written.
 bool FieldChecker::checkShape(const Field &field, const Shape &shape,
                               StringRef usage) {
   std::optional<llvm::SMRange> extra;
@@ -135,6 +135,7 @@ std::optional<bool> FieldChecker::optionBool(const Option &option) {
 // The block
 //===----------------------------------------------------------------------===//
 
+/// S18 and each field.
 void FieldChecker::check() {
   problem.split = SplitKind::Auto;
   llvm::SmallVector<Ident> seen;
@@ -206,6 +207,7 @@ typeChoices(ArrayRef<DType> types) {
   return choices;
 }
 
+/// S20.
 void FieldChecker::checkType(const Field &field) {
   if (checkShape(field, {}, "dtype TYPE"))
     if (auto type = word<DType>(field.first, "dtype", typeChoices(inputTypes)))
@@ -224,6 +226,7 @@ void FieldChecker::checkOutType(const Field &field) {
       problem.out = *type;
 }
 
+/// S24.
 void FieldChecker::checkHeads(const Field &field) {
   if (!checkShape(field, {true, false, false}, "heads Hq / Hkv"))
     return;
@@ -245,6 +248,7 @@ void FieldChecker::checkHeads(const Field &field) {
                           Twine(*heads) + " / " + Twine(*kvHeads));
 }
 
+/// S25.
 void FieldChecker::checkHeadDim(const Field &field) {
   if (!checkShape(field, {true, false, false}, "head_dim d' or 'dqk / dv"))
     return;
@@ -264,6 +268,7 @@ void FieldChecker::checkHeadDim(const Field &field) {
     problem.headDimV = checkDim(*field.second);
 }
 
+/// S26.
 void FieldChecker::checkScale(const Field &field) {
   if (!checkShape(field, {}, "scale NUMBER"))
     return;
@@ -316,6 +321,7 @@ void FieldChecker::checkScaleParam(const Field &field) {
 // Batches, caches, outputs
 //===----------------------------------------------------------------------===//
 
+/// S27.
 void FieldChecker::checkAlign(const Field &field) {
   if (!checkShape(field, {}, "align WORD"))
     return;
@@ -325,6 +331,7 @@ void FieldChecker::checkAlign(const Field &field) {
     problem.align = *align;
 }
 
+/// S28.
 void FieldChecker::checkBatch(const Field &field) {
   if (!checkShape(field, {}, "batch WORD"))
     return;
@@ -335,6 +342,7 @@ void FieldChecker::checkBatch(const Field &field) {
     problem.batch = *batch;
 }
 
+/// S29.
 void FieldChecker::checkKv(const Field &field) {
   if (!checkShape(field, {false, false, true}, "kv contiguous' or 'paged(...)"))
     return;
@@ -371,6 +379,7 @@ void FieldChecker::checkKv(const Field &field) {
                       "16)'");
 }
 
+/// S30.
 void FieldChecker::checkSplit(const Field &field) {
   constexpr StringRef usage = "split none', 'N', 'auto' or 'fixed(tokens = N)";
   if (!checkShape(field, {false, false, true}, usage))
@@ -406,6 +415,7 @@ void FieldChecker::checkSplit(const Field &field) {
       optionInteger(field.options->front(), {1, maxLength}).value_or(1);
 }
 
+/// S31.
 void FieldChecker::checkOutputs(const Field &field) {
   if (!checkShape(field, {false, true, false}, "outputs o, lse"))
     return;

@@ -13,7 +13,6 @@ using namespace attn;
 using namespace attn::spec;
 using namespace attn::spec::ast;
 using llvm::StringRef;
-using llvm::Twine;
 
 bool attn::spec::ruleSees(const Rule &rule, IndexVar index) {
   if (rule.hasList)
@@ -36,6 +35,7 @@ StringRef attn::spec::logitName(const Rule &rule) {
 // Declarations
 //===----------------------------------------------------------------------===//
 
+/// S6.
 bool NameChecker::checkReserved(const Ident &ident, StringRef what) {
   std::optional<StringRef> reserved = reservedAs(ident.name);
   if (reserved)
@@ -69,6 +69,7 @@ void NameChecker::declareInFile(const File &file, Def &def) {
   declared.def = &def;
 }
 
+/// S7: one meaning per name.
 void NameChecker::declareInBlock(const Ident &ident, StringRef what, Ref ref,
                                  Def *def) {
   if (!checkReserved(ident, what)) {
@@ -172,36 +173,46 @@ void NameChecker::checkDef(Def &def, const Scope &scope) {
   def.broken |= diagnostics.errorCount() != before;
 }
 
-void NameChecker::checkRuleList(const Rule &rule) {
-  llvm::ArrayRef<Ident> list = rule.list;
-  StringRef keyword = rule.keyword.name;
-  if (StringRef logit = logitName(rule); !logit.empty()) {
-    Ident ident = rule.hasList ? list.front() : rule.keyword;
-    const Declared *outer = find(logit, {&program.main(), true});
-    if (findIndex(logit)) {
-      diagnostics.error(ident.range(),
-                        "the first entry of a score's list names the logit, "
-                        "and '" +
-                            logit +
-                            "' is an index variable; write 'score (s, ...'");
-    } else if (reservedAs(logit)) {
-      checkReserved(ident, "the logit");
-    } else if (outer) {
-      diagnostics.error(ident.range(),
-                        rule.hasList
-                            ? "the logit '" + logit + "' hides " + outer->what +
-                                  " of that name; rename it"
-                            : "a score without a list calls the logit '" +
-                                  logit + "', which is " + outer->what +
-                                  "; write 'score (NAME, ...) = ...'");
-      diagnostics.note(outer->ident.range(),
-                       "'" + logit + "' is " + outer->what + " here");
-    }
-    list = list.drop_front(rule.hasList);
-  } else if (keyword == "score") {
+/// The name a score gives the logit is free.
+void NameChecker::checkLogit(const Rule &rule) {
+  StringRef logit = logitName(rule);
+  if (logit.empty()) {
     diagnostics.error(rule.keyword.range(),
                       "a score's list starts with a name for the logit; write "
                       "'score (s) = ...'");
+    return;
+  }
+  Ident ident = rule.hasList ? rule.list.front() : rule.keyword;
+  if (findIndex(logit)) {
+    diagnostics.error(ident.range(),
+                      "the first entry of a score's list names the logit, and "
+                      "'" +
+                          logit +
+                          "' is an index variable; write 'score (s, ...'");
+    return;
+  }
+  if (rule.hasList && !checkReserved(ident, "the logit"))
+    return;
+  const Declared *outer = find(logit, {&program.main(), true});
+  if (!outer)
+    return;
+  diagnostics.error(ident.range(),
+                    rule.hasList ? "the logit '" + logit + "' hides " +
+                                       outer->what + " of that name; rename it"
+                                 : "a score without a list calls the logit '" +
+                                       logit + "', which is " + outer->what +
+                                       "; write 'score (NAME, ...) = ...'");
+  diagnostics.note(outer->ident.range(),
+                   "'" + logit + "' is " + outer->what + " here");
+}
+
+/// S10: index variables, each once, after the logit of a score.
+void NameChecker::checkRuleList(const Rule &rule) {
+  llvm::ArrayRef<Ident> list = rule.list;
+  StringRef keyword = rule.keyword.name;
+  if (keyword == "score") {
+    checkLogit(rule);
+    list = list.drop_front(std::min<size_t>(1, list.size()));
   }
   llvm::StringMap<Ident> seen;
   for (const Ident &ident : list) {
@@ -227,7 +238,7 @@ void NameChecker::checkRuleList(const Rule &rule) {
 // Recursion
 //===----------------------------------------------------------------------===//
 
-/// Depth first with an explicit stack: a long chain of defs is legal here.
+/// S8, depth first with an explicit stack: a long chain of defs is legal here.
 void NameChecker::checkRecursion(llvm::ArrayRef<std::unique_ptr<Def>> defs) {
   enum class State { New, Open, Done };
   llvm::DenseMap<const Def *, State> states;

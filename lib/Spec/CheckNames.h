@@ -49,6 +49,7 @@ private:
   void declareInFile(const ast::File &file, ast::Def &def);
   bool checkReserved(const ast::Ident &ident, llvm::StringRef what);
   void checkDef(ast::Def &def, const Scope &scope);
+  void checkLogit(const ast::Rule &rule);
   void checkRuleList(const ast::Rule &rule);
   void checkRecursion(llvm::ArrayRef<std::unique_ptr<ast::Def>> defs);
   void reportCycle(llvm::ArrayRef<ast::Def *> path, const ast::Def *to,
@@ -60,7 +61,7 @@ private:
   bool resolveInRule(ast::Node &node, const Scope &scope, IndexVar index);
   bool checkUse(ast::Node &node, const Scope &scope);
   bool checkValueUse(const ast::Node &node);
-  bool checkCall(ast::Node &node, const Scope &scope);
+  bool checkCall(const ast::Node &node);
   bool checkRead(const ast::Node &node);
   bool checkBareDef(const ast::Node &node, const Scope &scope);
   bool unknown(const ast::Node &node, const Scope &scope);

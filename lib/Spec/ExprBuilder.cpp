@@ -16,52 +16,6 @@ using llvm::StringRef;
 using llvm::Twine;
 
 //===----------------------------------------------------------------------===//
-// UseStack
-//===----------------------------------------------------------------------===//
-
-bool UseStack::isInMain(llvm::SMLoc loc) const {
-  return diagnostics.sourceMgr().FindBufferContainingLoc(loc) == mainBuffer;
-}
-
-const ast::Node *UseStack::useInMain() const {
-  for (const ast::Node *use : llvm::reverse(uses))
-    if (isInMain(use->caret))
-      return use;
-  return nullptr;
-}
-
-void UseStack::error(llvm::SMLoc caret, llvm::SMRange range,
-                     const Twine &message) {
-  const ast::Node *use = isInMain(caret) ? nullptr : useInMain();
-  if (use) {
-    // An imported def is as its author meant it: the mistake is in its use.
-    diagnostics.error(use->range, "'" + use->name + "': " + message);
-    diagnostics.note(range, "it comes up here");
-  } else {
-    diagnostics.errorAt(caret, range, message);
-  }
-  constexpr size_t longestChain = 8;
-  size_t shown = 0;
-  for (const ast::Node *outer : llvm::reverse(uses)) {
-    if (outer == use)
-      use = nullptr;
-    else if (!use && ++shown <= longestChain)
-      diagnostics.note(outer->range, "in this use of '" + outer->name + "'");
-  }
-}
-
-std::pair<unsigned, unsigned> UseStack::locate(const ast::Node &node) const {
-  llvm::SMLoc loc = node.caret;
-  if (!isInMain(loc)) {
-    const ast::Node *use = useInMain();
-    if (!use)
-      return {0, 0};
-    loc = use->caret;
-  }
-  return diagnostics.sourceMgr().getLineAndColumn(loc, mainBuffer);
-}
-
-//===----------------------------------------------------------------------===//
 // Types
 //===----------------------------------------------------------------------===//
 
@@ -133,29 +87,26 @@ static StringRef symbol(ExprKind kind) {
   }
 }
 
-Typed ExprBuilder::refuse(const ast::Node &node, llvm::SMRange range,
-                          const Twine &message) {
+Typed ExprBuilder::refuse(llvm::SMRange range, const Twine &message) {
   uses.error(range.Start, range, message);
   return {};
 }
 
-bool ExprBuilder::expectBool(const ast::Node &node, StringRef what,
-                             const Typed &operand) {
+bool ExprBuilder::expectBool(StringRef what, const Typed &operand) {
   if (operand.type() == ExprType::Bool)
     return true;
-  refuse(node, operand.range,
-         what + " expects a bool, found " + typeName(operand.type()) +
-             (operand.type() == ExprType::Int
-                  ? "; write '!= 0' if that is meant"
-                  : ""));
+  refuse(operand.range, what + " expects a bool, found " +
+                            typeName(operand.type()) +
+                            (operand.type() == ExprType::Int
+                                 ? "; write '!= 0' if that is meant"
+                                 : ""));
   return false;
 }
 
-bool ExprBuilder::expectNumber(const ast::Node &node, StringRef what,
-                               const Typed &operand) {
+bool ExprBuilder::expectNumber(StringRef what, const Typed &operand) {
   if (operand.type() != ExprType::Bool)
     return true;
-  refuse(node, operand.range,
+  refuse(operand.range,
          what + " expects a number, found bool; write '... ? 1 : 0' if that is "
                 "meant");
   return false;
@@ -176,7 +127,7 @@ Typed ExprBuilder::make(const ast::Node &node, Expr expr,
     expr.operands.push_back(operand.expr);
   }
   if (result.size > maxSize || result.depth > maxDepth)
-    return refuse(node, node.range,
+    return refuse(node.range,
                   "expression too large after inlining its defs: more than " +
                       (result.size > maxSize ? Twine(maxSize) + " operations"
                                              : Twine(maxDepth) + " levels"));
@@ -208,7 +159,7 @@ bool ExprBuilder::foldConstant(const ast::Node &node, Typed &result,
   bool overflow;
   result.constant = fold(result.expr->kind, constants, overflow);
   if (overflow)
-    refuse(node, node.range, "this constant does not fit 64 bits");
+    refuse(node.range, "this constant does not fit 64 bits");
   return !overflow;
 }
 
@@ -222,7 +173,7 @@ Typed ExprBuilder::literal(const ast::Node &node) {
   switch (node.kind) {
   case ast::Node::Int:
     if (node.intValue > static_cast<uint64_t>(INT64_MAX))
-      return refuse(node, node.range,
+      return refuse(node.range,
                     "integer too large: at most " + Twine(INT64_MAX));
     expr = newExpr(ExprKind::IntConst, ExprType::Int);
     break;
@@ -285,14 +236,14 @@ static std::optional<IndexVar> usesAny(const Expr &expr,
 }
 
 /// S13: rows of the query block are counted by i, positions by q and k.
-bool ExprBuilder::checkIndex(const ast::Node &node, const Tensor &tensor,
-                             size_t dim, const Typed &index) {
+bool ExprBuilder::checkIndex(const Tensor &tensor, size_t dim,
+                             const Typed &index) {
   if (!index)
     return false;
   if (index.type() != ExprType::Int) {
-    refuse(node, index.range,
-           "index " + Twine(dim + 1) + " of tensor '" + tensor.name +
-               "' expects an int, found " + typeName(index.type()));
+    refuse(index.range, "index " + Twine(dim + 1) + " of tensor '" +
+                            tensor.name + "' expects an int, found " +
+                            typeName(index.type()));
     return false;
   }
   DimKind kind = tensor.dims[dim].kind;
@@ -305,11 +256,10 @@ bool ExprBuilder::checkIndex(const ast::Node &node, const Tensor &tensor,
     wrong = usesAny(*index.expr, IndexVar::I);
   if (!wrong)
     return true;
-  refuse(node, index.range,
-         "a " + dimName(kind) + " dimension is indexed by " +
-             (isQuery ? "'i', the row of the query block"
-                      : "a position, 'k' or 'q'") +
-             ", found '" + indexName(*wrong) + "'");
+  refuse(index.range, "a " + dimName(kind) + " dimension is indexed by " +
+                          (isQuery ? "'i', the row of the query block"
+                                   : "a position, 'k' or 'q'") +
+                          ", found '" + indexName(*wrong) + "'");
   return false;
 }
 
@@ -317,7 +267,7 @@ Typed ExprBuilder::read(const ast::Node &node, const Tensor &tensor,
                         ArrayRef<Typed> indices) {
   bool ok = true;
   for (size_t dim = 0; dim < indices.size(); ++dim)
-    ok &= checkIndex(node, tensor, dim, indices[dim]);
+    ok &= checkIndex(tensor, dim, indices[dim]);
   if (!ok)
     return {};
   Expr expr = newExpr(ExprKind::Read, typeOfElements(tensor.type));
@@ -333,12 +283,12 @@ Typed ExprBuilder::unary(const ast::Node &node, const Typed &operand) {
   if (!operand)
     return {};
   std::string what = ("'" + symbol(node.op) + "'").str();
-  bool ok = node.op == ExprKind::Not ? expectBool(node, what, operand)
-                                     : expectNumber(node, what, operand);
+  bool ok = node.op == ExprKind::Not ? expectBool(what, operand)
+                                     : expectNumber(what, operand);
   return ok ? make(node, newExpr(node.op, operand.type()), operand) : Typed();
 }
 
-/// If one is a float, so becomes the other.
+/// S14: if one is a float, so becomes the other.
 void ExprBuilder::unify(Typed &left, Typed &right) {
   if (left.type() == ExprType::Float)
     right = toFloat(right);
@@ -346,15 +296,16 @@ void ExprBuilder::unify(Typed &left, Typed &right) {
     left = toFloat(left);
 }
 
-Typed ExprBuilder::binary(const ast::Node &node, Typed left, Typed right) {
+Typed ExprBuilder::binary(const ast::Node &node, const Typed &left,
+                          const Typed &right) {
   if (!left || !right)
     return {};
   switch (node.op) {
   case ExprKind::And:
   case ExprKind::Or: {
     std::string what = ("'" + symbol(node.op) + "'").str();
-    bool ok = expectBool(node, what, left);
-    ok &= expectBool(node, what, right);
+    bool ok = expectBool(what, left);
+    ok &= expectBool(what, right);
     return ok ? make(node, newExpr(node.op, ExprType::Bool), {left, right})
               : Typed();
   }
@@ -371,8 +322,8 @@ Typed ExprBuilder::binary(const ast::Node &node, Typed left, Typed right) {
 
 Typed ExprBuilder::arithmetic(const ast::Node &node, Typed left, Typed right) {
   std::string what = ("'" + symbol(node.op) + "'").str();
-  bool ok = expectNumber(node, what, left);
-  ok &= expectNumber(node, what, right);
+  bool ok = expectNumber(what, left);
+  ok &= expectNumber(what, right);
   if (!ok)
     return {};
   unify(left, right);
@@ -385,10 +336,11 @@ Typed ExprBuilder::arithmetic(const ast::Node &node, Typed left, Typed right) {
   bool divides = node.op == ExprKind::Div || node.op == ExprKind::Mod;
   if (divides && right.constant && right.constant->intValue == 0 &&
       right.constant->floatValue == 0)
-    return refuse(node, right.range, "division by a constant 0");
+    return refuse(right.range, "division by a constant 0");
   return make(node, newExpr(node.op, left.type()), {left, right});
 }
 
+/// S15.
 Typed ExprBuilder::comparison(const ast::Node &node, Typed left, Typed right) {
   bool leftBool = left.type() == ExprType::Bool;
   bool rightBool = right.type() == ExprType::Bool;
@@ -413,7 +365,7 @@ Typed ExprBuilder::select(const ast::Node &node, const Typed &condition,
                           Typed ifTrue, Typed ifFalse) {
   if (!condition || !ifTrue || !ifFalse)
     return {};
-  if (!expectBool(node, "the condition of '?'", condition))
+  if (!expectBool("the condition of '?'", condition))
     return {};
   unify(ifTrue, ifFalse);
   if (!ifTrue || !ifFalse)
@@ -438,7 +390,7 @@ Typed ExprBuilder::call(const ast::Node &node, const Function &function,
   for (const Typed &operand : operands) {
     if (!operand)
       return {};
-    ok &= expectNumber(node, what, operand);
+    ok &= expectNumber(what, operand);
     anyFloat |= operand.type() == ExprType::Float;
   }
   if (!ok)

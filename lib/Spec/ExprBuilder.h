@@ -8,39 +8,11 @@
 #ifndef ATTN_SPEC_EXPRBUILDER_H
 #define ATTN_SPEC_EXPRBUILDER_H
 
-#include "Ast.h"
+#include "UseStack.h"
 
 #include <optional>
 
 namespace attn::spec {
-
-/// Reports inside defs: where in the main file an expression comes from, and
-/// the chain of uses that led into it.
-class UseStack {
-public:
-  UseStack(Diagnostics &diagnostics, unsigned mainBuffer)
-      : diagnostics(diagnostics), mainBuffer(mainBuffer) {}
-
-  void push(const ast::Node &use) { uses.push_back(&use); }
-  void pop() { uses.pop_back(); }
-
-  /// The error, then a note for each use of a def around it. An error in an
-  /// imported def is reported at its use.
-  void error(llvm::SMLoc caret, llvm::SMRange range,
-             const llvm::Twine &message);
-  /// Line and column in the main file: of the node, or of the use of the
-  /// imported def in which it stands.
-  std::pair<unsigned, unsigned> locate(const ast::Node &node) const;
-
-private:
-  bool isInMain(llvm::SMLoc loc) const;
-  /// The innermost use that stands in the main file, or null.
-  const ast::Node *useInMain() const;
-
-  Diagnostics &diagnostics;
-  unsigned mainBuffer;
-  llvm::SmallVector<const ast::Node *> uses;
-};
 
 /// The value of an expression without variables.
 struct Constant {
@@ -82,7 +54,7 @@ public:
   Typed read(const ast::Node &node, const Tensor &tensor,
              llvm::ArrayRef<Typed> indices);
   Typed unary(const ast::Node &node, const Typed &operand);
-  Typed binary(const ast::Node &node, Typed left, Typed right);
+  Typed binary(const ast::Node &node, const Typed &left, const Typed &right);
   Typed select(const ast::Node &node, const Typed &condition, Typed ifTrue,
                Typed ifFalse);
   Typed call(const ast::Node &node, const Function &function,
@@ -91,14 +63,10 @@ public:
 
 private:
   Typed make(const ast::Node &node, Expr expr, llvm::ArrayRef<Typed> operands);
-  Typed refuse(const ast::Node &node, llvm::SMRange range,
-               const llvm::Twine &message);
-  bool expectBool(const ast::Node &node, llvm::StringRef what,
-                  const Typed &operand);
-  bool expectNumber(const ast::Node &node, llvm::StringRef what,
-                    const Typed &operand);
-  bool checkIndex(const ast::Node &node, const Tensor &tensor, size_t dim,
-                  const Typed &index);
+  Typed refuse(llvm::SMRange range, const llvm::Twine &message);
+  bool expectBool(llvm::StringRef what, const Typed &operand);
+  bool expectNumber(llvm::StringRef what, const Typed &operand);
+  bool checkIndex(const Tensor &tensor, size_t dim, const Typed &index);
   void unify(Typed &left, Typed &right);
   Typed arithmetic(const ast::Node &node, Typed left, Typed right);
   Typed comparison(const ast::Node &node, Typed left, Typed right);

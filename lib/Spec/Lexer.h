@@ -66,8 +66,8 @@ struct Token {
   std::string describe() const;
 };
 
-/// Splits `text`, a piece of one of the SourceMgr's buffers, into tokens. The
-/// last one is End.
+/// S1: splits `text`, a piece of one of the SourceMgr's buffers, into tokens.
+/// The last one is End.
 llvm::SmallVector<Token, 0> lex(llvm::StringRef text, Diagnostics &diagnostics);
 
 } // namespace attn::spec

@@ -154,7 +154,7 @@ NodePtr Parser::parseComparison() {
   return last ? chained(*node, second, *last) : nullptr;
 }
 
-/// Reports `a <= k < b`.
+/// S15: reports `a <= k < b`.
 NodePtr Parser::chained(const Node &comparison, const Token &op,
                         const Node &last) {
   StringRef left = textOf(comparison.range);

@@ -26,11 +26,14 @@ bool NameChecker::resolve(Node &node, const Scope &scope) {
   bool isName = node.kind == Node::Name || node.kind == Node::Call ||
                 node.kind == Node::Read;
   bool ok = !isName || (resolveName(node, scope) && checkUse(node, scope));
+  if (!ok)
+    node.ref = Ref(); // the inliner passes over it
   for (const NodePtr &operand : node.operands)
     ok &= resolve(*operand, scope);
   return ok;
 }
 
+/// S8, S10: what the scope sees, innermost first (S7 leaves no ambiguity).
 bool NameChecker::resolveName(Node &node, const Scope &scope) {
   if (scope.def) {
     for (const auto &[position, param] : llvm::enumerate(scope.def->params)) {
@@ -171,12 +174,12 @@ bool NameChecker::checkUse(Node &node, const Scope &scope) {
     if (node.kind == Node::Name)
       return checkBareDef(node, scope);
     if (node.kind == Node::Call)
-      return checkCall(node, scope);
+      return checkCall(node);
     return fail(node, "'" + node.name + "' is a def; write '" +
                           howToCall(*ref.def) + "'");
   case Ref::Function:
     if (node.kind == Node::Call)
-      return checkCall(node, scope);
+      return checkCall(node);
     return fail(node, "'" + node.name + "' is a built-in function; write '" +
                           node.name + "(" +
                           (ref.function->arity == 1 ? "x" : "x, y") + ")'");
@@ -202,7 +205,7 @@ bool NameChecker::checkValueUse(const Node &node) {
                         (node.kind == Node::Call ? "called" : "indexed"));
 }
 
-bool NameChecker::checkCall(Node &node, const Scope &scope) {
+bool NameChecker::checkCall(const Node &node) {
   const Def *def = node.ref.def;
   size_t expected = def ? def->params.size() : node.ref.function->arity;
   if (node.operands.size() == expected)

@@ -1,5 +1,4 @@
-//===- Launch.h - From run-time values to a kernel launch --------*- C++
-//-*-===//
+//===- Launch.h - From run-time values to a kernel launch -------*- C++ -*-===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -82,6 +82,10 @@ struct PutPattern : WarpPattern<pipe::PutOp> {
     Location loc = op.getLoc();
     tile::ViewType view = op.getView().getType();
     Rows rows = rowsFrom(rewriter, loc, view, adaptor.getView(), op.getRow());
+    if (op.getWhole())
+      rows.count = arith::ConstantIntOp::create(
+          rewriter, loc, rewriter.getI32Type(),
+          op.getChannel().getType().getTile().getSizes()[0]);
     Value slot =
         slotOf(rewriter, loc, op.getChannel().getType(), op.getOrdinal());
     warp::CpAsyncOp::create(rewriter, loc, adaptor.getChannel().front(), slot,

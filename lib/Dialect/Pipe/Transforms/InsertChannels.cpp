@@ -104,7 +104,7 @@ private:
           arith::ConstantIntOp::create(rewriter, loc, rewriter.getI32Type(), 0);
     }
     pipe::PutOp::create(rewriter, loc, channel, ordinal, load.getView(),
-                        load.getRow(), Value());
+                        load.getRow(), Value(), /*ahead=*/0, /*whole=*/false);
     auto take = pipe::TakeOp::create(rewriter, loc,
                                      channel.getChannel().getType().getTile(),
                                      channel, ordinal, IntegerAttr(),

@@ -65,7 +65,7 @@ private:
 
   /// Clones `put` and what it computes from the key position, for the tile at
   /// `key`; nothing is fetched left of the range.
-  void clonePut(pipe::PutOp put, Value key, int64_t ahead) {
+  void clonePut(pipe::PutOp put, Value key, int64_t ahead, bool whole) {
     Location loc = put.getLoc();
     IRMapping mapping;
     mapping.map(keys.getK0(), key);
@@ -83,7 +83,7 @@ private:
     pipe::PutOp::create(builder, loc, put.getChannel(),
                         mapping.lookupOrDefault(put.getOrdinal()),
                         put.getView(), mapping.lookupOrDefault(put.getRow()),
-                        more, ahead);
+                        more, ahead, whole);
   }
 
   Value keyAt(Value from, int64_t tiles) {
@@ -99,7 +99,7 @@ private:
     for (int64_t tile = 0; tile < most; ++tile)
       for (pipe::PutOp put : early)
         if (tile < getAt(put).getAhead())
-          clonePut(put, keyAt(keys.getEnd(), tile + 1), tile);
+          clonePut(put, keyAt(keys.getEnd(), tile + 1), tile, /*whole=*/false);
   }
 
   /// What was put before the loop is waited for only after the loop's own first
@@ -114,7 +114,9 @@ private:
   void moveAhead(pipe::PutOp put) {
     builder.setInsertionPoint(put);
     int64_t ahead = getAt(put).getAhead();
-    clonePut(put, keyAt(keys.getK0(), ahead), ahead);
+    // Right to left: a tile left of one that is visited lies before its keys,
+    // hence before the end of the view.
+    clonePut(put, keyAt(keys.getK0(), ahead), ahead, /*whole=*/true);
     put.erase();
   }
 

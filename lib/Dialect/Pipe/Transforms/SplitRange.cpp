@@ -45,6 +45,9 @@ ValueRange emitRange(IRRewriter &rewriter, tile::ForKeysOp keys, RangeKind kind,
     SmallVector<tile::MaskOp> masks(range.getBody().getOps<tile::MaskOp>());
     for (tile::MaskOp mask : masks)
       rewriter.replaceOp(mask, mask.getInput());
+    // Every row sees the whole tile, so its keys all exist.
+    for (auto put : range.getBody().getOps<pipe::PutOp>())
+      put.setWhole(true);
   }
   return range.getResults();
 }

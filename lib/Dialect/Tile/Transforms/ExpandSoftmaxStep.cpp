@@ -75,11 +75,20 @@ void expandStep(SoftmaxStepOp op, IRRewriter &rewriter) {
         Value scaled = arith::MulFOp::create(b, loc, safe, factor);
         return arith::NegFOp::create(b, loc, scaled);
       });
+  // Weights so far are relative to the rounded product of the old maximum, so
+  // alpha is the difference of two rounded products: exactly 1 while the
+  // maximum stays, however large it is. A fused product would leave its
+  // rounding error in every tile's alpha.
+  Value alpha = map(rows, {op.getMax(), shift},
+                    [&](OpBuilder &b, Location loc, ValueRange v) -> Value {
+                      Value old = arith::MulFOp::create(b, loc, v[0], factor);
+                      Value x = arith::AddFOp::create(b, loc, old, v[1]);
+                      return math::Exp2Op::create(b, loc, x);
+                    });
   auto weight = [&](OpBuilder &b, Location loc, ValueRange v) -> Value {
     Value x = math::FmaOp::create(b, loc, v[0], factor, v[1]);
     return math::Exp2Op::create(b, loc, x);
   };
-  Value alpha = map(rows, {op.getMax(), shift}, weight);
   Value weights =
       map(op.getWeights().getType(), {op.getLogits(), shift}, weight);
   Value partial = ReduceOp::create(rewriter, loc, op.getSum().getType(),
@@ -149,7 +158,10 @@ void expandFinalize(FinalizeOp op, IRRewriter &rewriter) {
       [&](OpBuilder &b, Location loc, ValueRange v) -> Value {
         Parts p = parts(b, loc, v[0], v[1]);
         Value one = constantF32(b, loc, 1.0);
-        Value inverse = arith::DivFOp::create(b, loc, one, p.total);
+        // The GPU's reciprocal is good to one ulp; an exact division is a call.
+        Value inverse = arith::DivFOp::create(b, loc, one, p.total,
+                                              arith::FastMathFlags::arcp |
+                                                  arith::FastMathFlags::afn);
         Value empty = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ,
                                             p.total, constantF32(b, loc, 0.0));
         inverse = arith::SelectOp::create(b, loc, empty,

@@ -84,15 +84,16 @@ def Pipe_PutOp : Pipe_Op<"put"> {
     slot's previous tile has been released. With `when` false nothing is copied,
     yet the put still counts (as an empty group). `ahead` says for how many
     iterations later than its own a put in a loop serves; before the loop it
-    counts from the loop's first iteration.
+    counts from the loop's first iteration. `whole` says that the view has every
+    row of the tile, so that no row needs a test.
     Constraint P3: the view's element type is the tile's.
 
     ```mlir
     pipe.put %kc[%n], %kv[%k0] when %more : !pipe.channel<...>, !tile.view<128 x bf16>
     ```
   }];
-  let arguments = (ins Pipe_ChannelType:$channel, I32:$ordinal, Tile_ViewType:$view, I32:$row, Optional<I1>:$when, DefaultValuedAttr<I64Attr, "0">:$ahead);
-  let assemblyFormat = "$channel `[` $ordinal `]` `,` $view `[` $row `]` (`when` $when^)? (`ahead` $ahead^)? attr-dict `:` type($channel) `,` type($view)";
+  let arguments = (ins Pipe_ChannelType:$channel, I32:$ordinal, Tile_ViewType:$view, I32:$row, Optional<I1>:$when, DefaultValuedAttr<I64Attr, "0">:$ahead, UnitAttr:$whole);
+  let assemblyFormat = "$channel `[` $ordinal `]` `,` $view `[` $row `]` (`when` $when^)? (`ahead` $ahead^)? (`whole` $whole^)? attr-dict `:` type($channel) `,` type($view)";
   let hasVerifier = 1;
 }
 

@@ -77,6 +77,23 @@ def SplitRange : Pass<"attn-split-range"> {
   }];
 }
 
+def SkipMasked : Pass<"attn-skip-masked"> {
+  let summary = "Leaves out the work of tiles in which a warp's rows see nothing";
+  let description = [{
+    In a partial range, everything after the mask is put under a question that
+    each warp answers for its own rows: is any logit left. If not, the tile would
+    change neither maximum nor sum nor accumulator, bit for bit; and V, which may
+    hold anything where no row sees it (contract C8), is not multiplied by zero.
+    After:
+
+    ```mlir
+    %any = tile.any %X : ...
+    %r:3 = scf.if %any -> (...) { ... scf.yield %m1, %l1, %O1 } else { scf.yield %m, %l, %O }
+    ```
+  }];
+  let dependentDialects = ["::mlir::scf::SCFDialect"];
+}
+
 def VerifyPipe : Pass<"attn-verify-pipe"> {
   let summary = "Checks puts, takes and releases against each other";
   let description = [{

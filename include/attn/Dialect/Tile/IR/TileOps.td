@@ -288,8 +288,11 @@ def Tile_SoftmaxStepOp : Tile_Op<"softmax_step", [Pure]> {
         alpha    = exp2(factor * m - factor * rowMax)
         rowSum   = l * alpha + (sums over k of P)
 
-    A row that has seen no key yet keeps rowMax = -inf and l = 0 (contract C5).
-    Exact while |factor * x| < 2^29 (contract C13). P is left in f32; sums are
+    `factor * rowMax` and `factor * m` are rounded products, the same in every
+    step, and `factor * x - (...)` is fused: what the rounding of the shift does
+    to P it does to all weights of the row alike, and alpha is exactly 1 while the
+    maximum stays. A row that has seen no key yet keeps rowMax = -inf and l = 0
+    (contract C5). Exact while |factor * x| < 2^29 (contract C13). P is left in f32; sums are
     taken before it is rounded. Milakov and Gimelshein 2018; Dao 2023.
 
     ```mlir

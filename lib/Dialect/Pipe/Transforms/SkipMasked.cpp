@@ -1,0 +1,68 @@
+//===- SkipMasked.cpp - No work where a warp's rows see nothing -*- C++ -*-===//
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Dialect/Pipe/IR/Pipe.h"
+#include "attn/Dialect/Pipe/Transforms/Passes.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace attn {
+#define GEN_PASS_DEF_SKIPMASKED
+#include "attn/Dialect/Pipe/Transforms/Passes.h.inc"
+} // namespace attn
+
+using namespace mlir;
+using namespace attn;
+
+namespace {
+
+/// The operations after `mask` that only compute; empty when a transfer stands
+/// between them, which the whole role must take part in.
+SmallVector<Operation *> computationAfter(tile::MaskOp mask) {
+  SmallVector<Operation *> ops;
+  for (Operation *op = mask->getNextNode();
+       !op->hasTrait<OpTrait::IsTerminator>(); op = op->getNextNode()) {
+    if (isa<pipe::TakeOp, pipe::PutOp, pipe::SyncOp>(op))
+      return {};
+    if (!isa<pipe::ReleaseOp>(op))
+      ops.push_back(op);
+  }
+  return ops;
+}
+
+void guard(tile::ForKeysOp keys, tile::MaskOp mask) {
+  SmallVector<Operation *> computation = computationAfter(mask);
+  if (computation.empty())
+    return;
+  Location loc = mask.getLoc();
+  OpBuilder builder(computation.front());
+  auto yield = cast<tile::YieldOp>(keys.getBody().front().getTerminator());
+  Value any = tile::AnyOp::create(builder, loc, mask.getResult());
+  auto choice = scf::IfOp::create(builder, loc, keys.getResultTypes(), any,
+                                  /*addThenBlock=*/true, /*addElseBlock=*/true);
+  builder.setInsertionPointToStart(choice.thenBlock());
+  auto result = scf::YieldOp::create(builder, loc, yield.getValues());
+  for (Operation *op : computation)
+    op->moveBefore(result);
+  builder.setInsertionPointToStart(choice.elseBlock());
+  scf::YieldOp::create(builder, loc, keys.getIterArgs());
+  yield->setOperands(choice.getResults());
+}
+
+struct SkipMasked : attn::impl::SkipMaskedBase<SkipMasked> {
+  void runOnOperation() override {
+    getOperation()->walk([](tile::ForKeysOp keys) {
+      if (keys.getKind() != tile::RangeKind::Partial)
+        return;
+      for (auto mask : keys.getBody().getOps<tile::MaskOp>()) {
+        guard(keys, mask);
+        return;
+      }
+    });
+  }
+};
+
+} // namespace

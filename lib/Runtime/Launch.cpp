@@ -1,0 +1,134 @@
+//===- Launch.cpp - Planning and starting launches ------------------------===//
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Runtime/Launch.h"
+#include "ArgumentNames.h"
+#include "LaunchChecks.h"
+
+#include <cstring>
+
+using namespace attn;
+
+template <typename T> static std::vector<uint8_t> bytesOf(T value) {
+  std::vector<uint8_t> bytes(sizeof(T));
+  std::memcpy(bytes.data(), &value, sizeof(T));
+  return bytes;
+}
+
+static std::vector<uint8_t> paramBytes(const Param &param,
+                                       const LaunchArguments &args) {
+  auto it = args.params.find(param.name);
+  bool bound = it != args.params.end();
+  if (param.type == DType::F32) {
+    if (!bound)
+      return bytesOf<float>(param.floatDefault);
+    return bytesOf<float>(it->second.isFloat ? it->second.floatValue
+                                             : double(it->second.intValue));
+  }
+  int64_t value = bound ? it->second.intValue : param.intDefault;
+  return param.type == DType::I64 ? bytesOf<int64_t>(value)
+                                  : bytesOf<int32_t>(value);
+}
+
+static DevicePtr pointerOf(const LaunchArguments &args,
+                           const std::string &name) {
+  if (std::optional<std::string> tensor = afterPrefix(name, "tensor:")) {
+    auto it = args.tensors.find(*tensor);
+    return it == args.tensors.end() ? 0 : it->second.data;
+  }
+  if (name == "q_lens")
+    return args.qLens;
+  if (name == "k_lens")
+    return args.kLens;
+  if (name == "workspace")
+    return args.workspace;
+  return operandView(args, name).data;
+}
+
+/// The binary form of one parameter. Names were checked against the problem
+/// when the package was read; a package built in process is checked here.
+static std::vector<uint8_t> marshal(const Problem &problem,
+                                    const LaunchArguments &args,
+                                    const KernelArgument &argument) {
+  const std::string &name = argument.name;
+  std::optional<ArgumentType> type = argumentType(problem, name);
+  if (!type || *type != argument.type)
+    throw PackageError("argument '" + name + "' : " + spelling(argument.type) +
+                       ": " +
+                       (type ? std::string("expected ") + spelling(*type)
+                             : std::string("nothing can bind it")));
+  if (std::optional<std::string> param = afterPrefix(name, "param:"))
+    return paramBytes(*findParam(problem, *param), args);
+  if (std::optional<StrideName> stride = parseStrideName(name))
+    return bytesOf<int64_t>(
+        strideOf(operandView(args, stride->operand), stride->axis));
+  if (name == "scale")
+    return bytesOf<float>(launchScale(problem, args));
+  if (*type == ArgumentType::I32)
+    return bytesOf<int32_t>(workExtent(problem, args, name));
+  return bytesOf<DevicePtr>(pointerOf(args, name));
+}
+
+LaunchPlan attn::planLaunch(const Package &package,
+                            const LaunchArguments &arguments,
+                            const DeviceInfo &device) {
+  checkLaunch(package.problem, arguments);
+  LaunchPlan plan;
+  if (isEmptyLaunch(arguments)) {
+    plan.reason =
+        "no launch: " + std::string(arguments.batch == 0 ? "batch" : "q_len") +
+        " is 0, there is no output";
+    return plan;
+  }
+  const Kernel &kernel = chooseKernel(package, arguments, device, plan.reason);
+  plan.workItems = workItemCount(kernel, package.problem, arguments);
+  int64_t workspace = kernel.workspaceBytesPerItem * plan.workItems;
+  if (workspace > 0 &&
+      (arguments.workspaceBytes < workspace ||
+       arguments.workspace % accessAlignmentBytes || !arguments.workspace))
+    throw LaunchError("workspace of " +
+                      std::to_string(arguments.workspaceBytes) +
+                      " bytes: expected " + std::to_string(workspace) +
+                      " bytes or more, 16-byte aligned");
+  plan.kernel = &kernel;
+  // A product of factors that are all at least 1 here: q_len and batch are.
+  int64_t grid =
+      arguments.grid.value_or(plan.workItems > 0 ? plan.workItems : int64_t(1));
+  plan.config.grid[0] = static_cast<uint32_t>(grid);
+  plan.config.block[0] = static_cast<uint32_t>(kernel.block);
+  plan.config.sharedBytes = static_cast<uint32_t>(kernel.sharedBytes);
+  for (const KernelArgument &argument : kernel.arguments)
+    plan.config.arguments.push_back(
+        marshal(package.problem, arguments, argument));
+  return plan;
+}
+
+LoadedPackage::LoadedPackage(const Package &package, Device &device)
+    : thePackage(package), device(device), info(device.info()) {}
+
+DeviceModule &LoadedPackage::module(const Kernel &kernel) {
+  std::lock_guard<std::mutex> lock(mutex);
+  std::unique_ptr<DeviceModule> &slot = modules[&kernel];
+  if (!slot)
+    slot = device.loadModule(kernel.ptx);
+  return *slot;
+}
+
+void LoadedPackage::launch(const LaunchPlan &plan, StreamHandle stream) {
+  if (!plan.kernel)
+    return;
+  LaunchConfig config = plan.config;
+  config.stream = stream;
+  module(*plan.kernel).launch(plan.kernel->name, config);
+}
+
+LaunchPlan LoadedPackage::launch(const LaunchArguments &arguments,
+                                 StreamHandle stream) {
+  LaunchPlan plan = planLaunch(thePackage, arguments, info);
+  launch(plan, stream);
+  return plan;
+}

@@ -1,0 +1,382 @@
+//===- LaunchChecks.cpp - What a launch may bind --------------------------===//
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "LaunchChecks.h"
+#include "ArgumentNames.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <sstream>
+
+using namespace attn;
+
+[[noreturn]] static void refuse(const std::string &message) {
+  throw LaunchError(message);
+}
+
+template <typename T>
+static void checkRange(const std::string &field, T value, T low, T high) {
+  if (value < low || value > high)
+    refuse(field + " = " + std::to_string(value) + ": allowed " +
+           std::to_string(low) + " .. " + std::to_string(high));
+}
+
+//===----------------------------------------------------------------------===//
+// Lengths and names
+//===----------------------------------------------------------------------===//
+
+bool attn::isEmptyLaunch(const LaunchArguments &arguments) {
+  return arguments.batch == 0 || arguments.qLen == 0;
+}
+
+const TensorView &attn::operandView(const LaunchArguments &arguments,
+                                    const std::string &operand) {
+  if (operand == "q")
+    return arguments.q;
+  if (operand == "k")
+    return arguments.k;
+  if (operand == "v")
+    return arguments.v;
+  return operand == "o" ? arguments.o : arguments.lse;
+}
+
+int64_t attn::strideOf(const TensorView &view, char axis) {
+  if (axis == 'b')
+    return view.strideB;
+  return axis == 'h' ? view.strideH : view.strideS;
+}
+
+int64_t attn::workExtent(const Problem &problem,
+                         const LaunchArguments &arguments,
+                         const std::string &name) {
+  if (name == "batch")
+    return arguments.batch;
+  if (name == "heads")
+    return problem.heads;
+  if (name == "kv_heads")
+    return problem.kvHeads;
+  return name == "q_len" ? arguments.qLen : arguments.kLen;
+}
+
+int64_t attn::workItemCount(const Kernel &kernel, const Problem &problem,
+                            const LaunchArguments &arguments) {
+  // Factors are at most 2^31, and the product is checked at every step.
+  int64_t items = 1;
+  for (const WorkFactor &factor : kernel.workItems) {
+    int64_t extent = workExtent(problem, arguments, factor.extent);
+    items *= (extent + factor.divisor - 1) / factor.divisor;
+    if (items > maxGrid)
+      refuse(
+          "kernel '" + kernel.name + "': more than " + std::to_string(maxGrid) +
+          " work items (batch = " + std::to_string(arguments.batch) +
+          ", q_len = " + std::to_string(arguments.qLen) + "): split the batch");
+  }
+  return items;
+}
+
+std::vector<int64_t> attn::extents(const Problem &problem, const Tensor &tensor,
+                                   const LaunchArguments &arguments) {
+  std::vector<int64_t> result;
+  for (const Dim &dim : tensor.dims) {
+    switch (dim.kind) {
+    case DimKind::Literal:
+      result.push_back(dim.literal);
+      break;
+    case DimKind::Batch:
+      result.push_back(arguments.batch);
+      break;
+    case DimKind::Heads:
+      result.push_back(problem.heads);
+      break;
+    case DimKind::KvHeads:
+      result.push_back(problem.kvHeads);
+      break;
+    case DimKind::QLen:
+      result.push_back(arguments.qLen);
+      break;
+    case DimKind::KLen:
+      result.push_back(arguments.kLen);
+      break;
+    // Without packed sequences the totals are those of the dense batch.
+    case DimKind::TotalQ:
+      result.push_back(arguments.batch * arguments.qLen);
+      break;
+    case DimKind::TotalK:
+      result.push_back(arguments.batch * arguments.kLen);
+      break;
+    }
+  }
+  return result;
+}
+
+int64_t attn::elementCount(const Problem &problem, const Tensor &tensor,
+                           const LaunchArguments &arguments) {
+  // No device holds more; the bound keeps the product from wrapping.
+  constexpr int64_t maxElements = int64_t(1) << 48;
+  int64_t count = 1;
+  for (int64_t extent : extents(problem, tensor, arguments)) {
+    if (extent == 0)
+      return 0;
+    if (count > maxElements / extent)
+      refuse("tensor '" + tensor.name + "': more than 2^48 elements");
+    count *= extent;
+  }
+  return count;
+}
+
+//===----------------------------------------------------------------------===//
+// Views
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A view with its extents: what is checked about q, k, v, o and lse.
+struct Operand {
+  const char *name;
+  const TensorView &view;
+  int64_t heads, positions, headDim;
+  int64_t elementBytes, alignmentBytes;
+  bool isOutput;
+};
+} // namespace
+
+static std::string strideField(const Operand &operand, char axis) {
+  return std::string(operand.name) + "_stride_" + axis;
+}
+
+static void checkStrides(const Operand &operand, int64_t batch) {
+  // Device addresses have at most 57 bits (five-level paging).
+  constexpr __int128 maxReachBytes = __int128(1) << 57;
+  struct Axis {
+    char name;
+    int64_t extent, stride;
+  };
+  std::array<Axis, 3> axes = {
+      Axis{'b', batch, operand.view.strideB},
+      Axis{'h', operand.heads, operand.view.strideH},
+      Axis{'s', operand.positions, operand.view.strideS}};
+  __int128 reach = operand.headDim;
+  for (const Axis &axis : axes) {
+    // The stride of an axis with one element is never multiplied by more than
+    // zero, and frameworks leave any value there.
+    if (axis.extent <= 1)
+      continue;
+    std::string field = strideField(operand, axis.name);
+    if (axis.stride < 0)
+      refuse(field + " = " + std::to_string(axis.stride) +
+             ": negative strides are not supported, allowed 0 and up");
+    if (__int128(axis.stride) * operand.elementBytes % operand.alignmentBytes)
+      refuse(field + " = " + std::to_string(axis.stride) + " elements (" +
+             std::to_string(axis.stride * operand.elementBytes) +
+             " bytes): allowed multiples of " +
+             std::to_string(operand.alignmentBytes) + " bytes");
+    reach += __int128(axis.stride) * (axis.extent - 1);
+    if (reach * operand.elementBytes > maxReachBytes)
+      refuse(field + " = " + std::to_string(axis.stride) +
+             ": the tensor would span more than 2^57 bytes");
+  }
+  if (!operand.isOutput)
+    return;
+  // An output element must have one place: sorted by stride, each axis must
+  // step over everything inside it.
+  std::sort(axes.begin(), axes.end(),
+            [](const Axis &a, const Axis &b) { return a.stride < b.stride; });
+  __int128 inner = operand.headDim;
+  for (const Axis &axis : axes) {
+    if (axis.extent <= 1)
+      continue;
+    if (axis.stride < inner)
+      refuse(strideField(operand, axis.name) + " = " +
+             std::to_string(axis.stride) +
+             ": elements of the output overlap, allowed " +
+             std::to_string(int64_t(inner)) + " and up");
+    inner = __int128(axis.stride) * (axis.extent - 1) + inner;
+  }
+}
+
+static void checkOperand(const Operand &operand, int64_t batch) {
+  bool hasElements = batch > 0 && operand.heads > 0 && operand.positions > 0;
+  if (!hasElements)
+    return;
+  if (operand.view.data == 0)
+    refuse(std::string(operand.name) +
+           ": null pointer, expected device memory");
+  if (operand.view.data % operand.alignmentBytes) {
+    std::ostringstream address;
+    address << std::hex << operand.view.data;
+    refuse(std::string(operand.name) + " = 0x" + address.str() +
+           ": the base address is " +
+           std::to_string(operand.view.data % operand.alignmentBytes) +
+           " bytes past a multiple of " +
+           std::to_string(operand.alignmentBytes) + ", allowed multiples of " +
+           std::to_string(operand.alignmentBytes));
+  }
+  checkStrides(operand, batch);
+}
+
+static void checkOperands(const Problem &problem, const LaunchArguments &args) {
+  int64_t inBytes = byteSize(problem.dtype),
+          kvBytes = byteSize(problem.kvDtype);
+  int64_t outBytes = byteSize(problem.out);
+  constexpr int64_t lseBytes = sizeof(float);
+  checkOperand({"q", args.q, problem.heads, args.qLen, problem.headDimQK,
+                inBytes, accessAlignmentBytes, false},
+               args.batch);
+  checkOperand({"k", args.k, problem.kvHeads, args.kLen, problem.headDimQK,
+                kvBytes, accessAlignmentBytes, false},
+               args.batch);
+  checkOperand({"v", args.v, problem.kvHeads, args.kLen, problem.headDimV,
+                kvBytes, accessAlignmentBytes, false},
+               args.batch);
+  if (problem.outputO)
+    checkOperand({"o", args.o, problem.heads, args.qLen, problem.headDimV,
+                  outBytes, accessAlignmentBytes, true},
+                 args.batch);
+  else if (args.o.data)
+    refuse("o: bound, but attention '" + problem.name + "' outputs lse only");
+  // lse is stored by single elements: any float address will do.
+  if (problem.outputLse)
+    checkOperand({"lse", args.lse, problem.heads, args.qLen, 1, lseBytes,
+                  lseBytes, true},
+                 args.batch);
+  else if (args.lse.data)
+    refuse("lse: bound, but attention '" + problem.name + "' outputs o only");
+}
+
+static void checkLengthArrays(const Problem &problem,
+                              const LaunchArguments &args) {
+  bool padded = problem.batch == BatchKind::Padded;
+  struct Array {
+    const char *name;
+    DevicePtr data;
+  };
+  for (const Array &array :
+       {Array{"q_lens", args.qLens}, Array{"k_lens", args.kLens}}) {
+    if (padded && !array.data && args.batch > 0)
+      refuse(std::string(array.name) + ": not bound, expected i32[batch] "
+                                       "because the spec says `batch padded`");
+    if (!padded && array.data)
+      refuse(std::string(array.name) +
+             ": bound, but the spec does not say `batch padded`");
+    if (array.data % sizeof(int32_t))
+      refuse(std::string(array.name) +
+             ": the address is not a multiple of 4 bytes");
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Params and tensors
+//===----------------------------------------------------------------------===//
+
+template <typename Declaration>
+static std::string declaredNames(const std::vector<Declaration> &declarations) {
+  std::string names;
+  for (const Declaration &declaration : declarations)
+    names += (names.empty() ? "" : ", ") + declaration.name;
+  return names.empty() ? "it declares none" : "it declares " + names;
+}
+
+static void checkParam(const Param &param, const ParamValue &value) {
+  std::string field = "param '" + param.name + "'";
+  if (param.type == DType::F32) {
+    double number = value.isFloat ? value.floatValue : double(value.intValue);
+    if (std::isnan(number))
+      refuse(field + " = nan: allowed any f32 but nan");
+    return;
+  }
+  if (value.isFloat)
+    refuse(field + " = " + std::to_string(value.floatValue) +
+           ": expected an integer (" + spelling(param.type) + ")");
+  if (param.type == DType::I32)
+    checkRange<int64_t>(field, value.intValue, INT32_MIN, INT32_MAX);
+  if (param.type == DType::Bool)
+    checkRange<int64_t>(field, value.intValue, 0, 1);
+}
+
+static void checkParams(const Problem &problem, const LaunchArguments &args) {
+  for (const auto &[name, value] : args.params) {
+    const Param *param = findParam(problem, name);
+    if (!param)
+      refuse("param '" + name + "': attention '" + problem.name +
+             "' has no such param; " + declaredNames(problem.params));
+    checkParam(*param, value);
+  }
+  double scale = launchScale(problem, args);
+  if (!(scale > 0) || !std::isfinite(float(scale)))
+    refuse("scale = " + std::to_string(scale) +
+           ": allowed positive finite numbers");
+}
+
+static std::string describeType(const Problem &problem, const Tensor &tensor,
+                                const LaunchArguments &args) {
+  std::string text = std::string(spelling(tensor.type)) + "[";
+  bool first = true;
+  for (int64_t extent : extents(problem, tensor, args)) {
+    text += (first ? "" : ", ") + std::to_string(extent);
+    first = false;
+  }
+  return text + "]";
+}
+
+static void checkTensors(const Problem &problem, const LaunchArguments &args) {
+  for (const auto &[name, binding] : args.tensors)
+    if (!findTensor(problem, name))
+      refuse("tensor '" + name + "': attention '" + problem.name +
+             "' has no such tensor; " + declaredNames(problem.tensors));
+  for (const Tensor &tensor : problem.tensors) {
+    std::string field = "tensor '" + tensor.name + "'";
+    auto it = args.tensors.find(tensor.name);
+    std::string type = describeType(problem, tensor, args);
+    if (it == args.tensors.end())
+      refuse(field + ": not bound, expected " + type);
+    int64_t expected = elementCount(problem, tensor, args);
+    if (it->second.elements != expected)
+      refuse(field + " has " + std::to_string(it->second.elements) +
+             " elements: expected " + std::to_string(expected) + " (" + type +
+             ")");
+    if (expected > 0 && !it->second.data)
+      refuse(field + ": null pointer, expected " + type);
+    if (it->second.data % byteSize(tensor.type))
+      refuse(field + ": the address is not a multiple of " +
+             std::to_string(byteSize(tensor.type)) + " bytes (" + type + ")");
+  }
+}
+
+double attn::launchScale(const Problem &problem,
+                         const LaunchArguments &arguments) {
+  if (std::optional<double> scale = problem.staticScale())
+    return *scale;
+  auto it = arguments.params.find(problem.scaleParam);
+  if (it != arguments.params.end())
+    return it->second.isFloat ? it->second.floatValue
+                              : double(it->second.intValue);
+  const Param *param = findParam(problem, problem.scaleParam);
+  if (!param)
+    refuse("scale: the spec names the param '" + problem.scaleParam +
+           "', which it does not declare");
+  return param->type == DType::F32 ? param->floatDefault
+                                   : double(param->intDefault);
+}
+
+void attn::checkLaunch(const Problem &problem,
+                       const LaunchArguments &arguments) {
+  checkRange<int64_t>("batch", arguments.batch, 0, INT32_MAX);
+  checkRange<int64_t>("q_len", arguments.qLen, 0, maxSequenceLength);
+  checkRange<int64_t>("k_len", arguments.kLen, 0, maxSequenceLength);
+  if (arguments.grid)
+    checkRange<int64_t>("grid", *arguments.grid, 1, maxGrid);
+  if (problem.batch == BatchKind::Varlen)
+    refuse("batch = varlen: this runtime launches dense and padded batches");
+  if (problem.kv == KvKind::Paged)
+    refuse("kv = paged: this runtime launches contiguous keys and values");
+  checkParams(problem, arguments);
+  if (isEmptyLaunch(arguments))
+    return;
+  checkLengthArrays(problem, arguments);
+  checkOperands(problem, arguments);
+  checkTensors(problem, arguments);
+}

@@ -1,0 +1,41 @@
+//===- LaunchChecks.h - What a launch may bind ------------------*- C++ -*-===//
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The parts of planning a launch: values by name, checks, the size of things.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_LIB_RUNTIME_LAUNCHCHECKS_H
+#define ATTN_LIB_RUNTIME_LAUNCHCHECKS_H
+
+#include "attn/Runtime/Launch.h"
+
+namespace attn {
+
+/// Throws LaunchError unless every value, pointer and stride is legal for the
+/// problem (contract C9, C14).
+void checkLaunch(const Problem &problem, const LaunchArguments &arguments);
+
+/// True when the launch has no output element at all.
+bool isEmptyLaunch(const LaunchArguments &arguments);
+
+/// The view of q, k, v, o or lse.
+const TensorView &operandView(const LaunchArguments &arguments,
+                              const std::string &operand);
+int64_t strideOf(const TensorView &view, char axis);
+
+/// batch, heads, kv_heads, q_len or k_len.
+int64_t workExtent(const Problem &problem, const LaunchArguments &arguments,
+                   const std::string &name);
+
+/// The product of a kernel's work factors; at most maxGrid, else LaunchError.
+int64_t workItemCount(const Kernel &kernel, const Problem &problem,
+                      const LaunchArguments &arguments);
+
+} // namespace attn
+
+#endif // ATTN_LIB_RUNTIME_LAUNCHCHECKS_H

@@ -1,0 +1,327 @@
+//===- Package.cpp - Reading and writing packages -------------------------===//
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Runtime/Package.h"
+#include "ArgumentNames.h"
+
+#include <nlohmann/json.hpp>
+
+#include <set>
+
+using namespace attn;
+using nlohmann::json;
+// Keeps the manifest in the order it is documented in.
+using nlohmann::ordered_json;
+
+//===----------------------------------------------------------------------===//
+// Spellings
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct ArgumentTypeName {
+  ArgumentType type;
+  const char *name;
+};
+struct GuardOpName {
+  GuardOp op;
+  const char *name;
+};
+} // namespace
+
+static constexpr ArgumentTypeName argumentTypeNames[] = {
+    {ArgumentType::Ptr, "ptr"},
+    {ArgumentType::I64, "i64"},
+    {ArgumentType::I32, "i32"},
+    {ArgumentType::F32, "f32"}};
+static constexpr GuardOpName guardOpNames[] = {
+    {GuardOp::Eq, "=="}, {GuardOp::Ne, "!="}, {GuardOp::Lt, "<"},
+    {GuardOp::Le, "<="}, {GuardOp::Gt, ">"},  {GuardOp::Ge, ">="}};
+
+const char *attn::spelling(ArgumentType type) {
+  for (const ArgumentTypeName &entry : argumentTypeNames)
+    if (entry.type == type)
+      return entry.name;
+  return "?";
+}
+
+static const char *spelling(GuardOp op) {
+  for (const GuardOpName &entry : guardOpNames)
+    if (entry.op == op)
+      return entry.name;
+  return "?";
+}
+
+static std::string toString(const GuardTerm &term) {
+  if (term.name.empty())
+    return std::to_string(term.number);
+  if (term.modulo == 0)
+    return term.name;
+  return term.name + " % " + std::to_string(term.modulo);
+}
+
+std::string attn::toString(const Guard &guard) {
+  return ::toString(guard.lhs) + " " + ::spelling(guard.op) + " " +
+         ::toString(guard.rhs);
+}
+
+//===----------------------------------------------------------------------===//
+// Writing
+//===----------------------------------------------------------------------===//
+
+static ordered_json termToJson(const GuardTerm &term) {
+  if (term.name.empty())
+    return term.number;
+  if (term.modulo == 0)
+    return term.name;
+  return {{"mod", ordered_json::array({term.name, term.modulo})}};
+}
+
+static ordered_json kernelToJson(const Kernel &kernel) {
+  ordered_json arguments = ordered_json::array();
+  for (const KernelArgument &argument : kernel.arguments)
+    arguments.push_back(
+        {{"name", argument.name}, {"type", spelling(argument.type)}});
+  ordered_json workItems = ordered_json::array();
+  for (const WorkFactor &factor : kernel.workItems) {
+    if (factor.divisor == 1)
+      workItems.push_back(factor.extent);
+    else
+      workItems.push_back(
+          {{"ceildiv", ordered_json::array({factor.extent, factor.divisor})}});
+  }
+  ordered_json guards = ordered_json::array();
+  for (const Guard &guard : kernel.guards)
+    guards.push_back({{"lhs", termToJson(guard.lhs)},
+                      {"op", spelling(guard.op)},
+                      {"rhs", termToJson(guard.rhs)}});
+  return {{"name", kernel.name},
+          {"target", kernel.target},
+          {"block", kernel.block},
+          {"shared_bytes", kernel.sharedBytes},
+          {"tile_m", kernel.tileM},
+          {"tile_n", kernel.tileN},
+          {"schedule", kernel.schedule},
+          {"arguments", arguments},
+          {"work_items", workItems},
+          {"workspace_bytes_per_item", kernel.workspaceBytesPerItem},
+          {"guards", guards},
+          {"ptx", kernel.ptx}};
+}
+
+std::string attn::toJson(const Package &package) {
+  ordered_json kernels = ordered_json::array();
+  for (const Kernel &kernel : package.kernels)
+    kernels.push_back(kernelToJson(kernel));
+  ordered_json result = {
+      {"attn_package", packageVersion},
+      {"compiler", package.compiler},
+      {"problem", ordered_json::parse(toJson(package.problem))},
+      {"chooser", package.chooser},
+      {"kernels", kernels}};
+  constexpr int indent = 1;
+  return result.dump(indent) + "\n";
+}
+
+//===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
+
+[[noreturn]] static void fail(const std::string &where,
+                              const std::string &problem) {
+  throw PackageError("malformed package: " + where + ": " + problem);
+}
+
+static const json &member(const json &object, const char *name,
+                          const std::string &where) {
+  if (!object.is_object())
+    fail(where, std::string("expected an object, found ") + object.type_name());
+  auto it = object.find(name);
+  if (it == object.end())
+    fail(where, std::string("the field '") + name + "' is missing");
+  return *it;
+}
+
+static std::string readString(const json &object, const char *name,
+                              const std::string &where) {
+  const json &value = member(object, name, where);
+  if (!value.is_string())
+    fail(where + "." + name,
+         std::string("expected a string, found ") + value.type_name());
+  return value.get<std::string>();
+}
+
+static int64_t asInteger(const json &value, const std::string &where,
+                         int64_t low, int64_t high) {
+  if (!value.is_number_integer())
+    fail(where, std::string("expected an integer, found ") + value.type_name());
+  // A number past i64 is stored unsigned and would wrap.
+  bool wraps = value.is_number_unsigned() && value.get<uint64_t>() > INT64_MAX;
+  if (wraps || value.get<int64_t>() < low || value.get<int64_t>() > high)
+    fail(where, "expected " + std::to_string(low) + " .. " +
+                    std::to_string(high) + ", found " + value.dump());
+  return value.get<int64_t>();
+}
+
+static const json &readArray(const json &object, const char *name,
+                             const std::string &where) {
+  const json &value = member(object, name, where);
+  if (!value.is_array())
+    fail(where + "." + name,
+         std::string("expected an array, found ") + value.type_name());
+  return value;
+}
+
+/// `{key: [name, number]}`, the shape of "ceildiv" and "mod".
+static std::pair<std::string, int64_t>
+readPair(const json &object, const char *key, const std::string &where) {
+  const json &pair = readArray(object, key, where);
+  if (pair.size() != 2 || !pair[0].is_string())
+    fail(where, std::string("expected {\"") + key + "\": [name, number]}");
+  return {pair[0].get<std::string>(),
+          asInteger(pair[1], where + "." + key + "[1]", 1, INT32_MAX)};
+}
+
+static GuardTerm readTerm(const json &value, const std::string &where) {
+  GuardTerm term;
+  if (value.is_number()) {
+    term.number = asInteger(value, where, INT64_MIN, INT64_MAX);
+    return term;
+  }
+  if (value.is_string())
+    term.name = value.get<std::string>();
+  else
+    std::tie(term.name, term.modulo) = readPair(value, "mod", where);
+  if (!isGuardName(term.name))
+    fail(where, "'" + term.name + "' is not a launch value");
+  return term;
+}
+
+static Guard readGuard(const json &value, const std::string &where) {
+  Guard guard;
+  guard.lhs = readTerm(member(value, "lhs", where), where + ".lhs");
+  guard.rhs = readTerm(member(value, "rhs", where), where + ".rhs");
+  std::string op = readString(value, "op", where);
+  for (const GuardOpName &entry : guardOpNames) {
+    if (op == entry.name) {
+      guard.op = entry.op;
+      return guard;
+    }
+  }
+  fail(where + ".op", "expected == != < <= > >=, found '" + op + "'");
+}
+
+static WorkFactor readFactor(const json &value, const std::string &where) {
+  WorkFactor factor;
+  if (value.is_string())
+    factor.extent = value.get<std::string>();
+  else
+    std::tie(factor.extent, factor.divisor) = readPair(value, "ceildiv", where);
+  if (!isWorkExtent(factor.extent))
+    fail(where, "expected batch, heads, kv_heads, q_len or k_len, found '" +
+                    factor.extent + "'");
+  return factor;
+}
+
+static KernelArgument readArgument(const json &value, const Problem &problem,
+                                   const std::string &where) {
+  KernelArgument argument;
+  argument.name = readString(value, "name", where);
+  std::optional<ArgumentType> expected = argumentType(problem, argument.name);
+  if (!expected)
+    fail(where, "nothing can bind an argument named '" + argument.name + "'");
+  std::string type = readString(value, "type", where);
+  if (type != spelling(*expected))
+    fail(where, "argument '" + argument.name + "' has type " + type +
+                    ", expected " + spelling(*expected));
+  argument.type = *expected;
+  return argument;
+}
+
+static Kernel readKernel(const json &value, const Problem &problem,
+                         const std::string &where) {
+  // CUDA programming guide, "Technical Specifications": threads per block; the
+  // byte limit only keeps the launcher's arithmetic in range, a device's own
+  // limit is checked at launch.
+  constexpr int64_t maxThreads = 1024, maxSharedBytes = int64_t(1) << 30;
+  constexpr int64_t maxTile = 1 << 20;
+  Kernel kernel;
+  kernel.name = readString(value, "name", where);
+  kernel.target = readString(value, "target", where);
+  if (!parseTarget(kernel.target))
+    fail(where + ".target",
+         "expected sm_NN, sm_NNa or sm_NNf, found '" + kernel.target + "'");
+  kernel.ptx = readString(value, "ptx", where);
+  kernel.schedule = readString(value, "schedule", where);
+  auto integer = [&](const char *name, int64_t low, int64_t high) {
+    return asInteger(member(value, name, where), where + "." + name, low, high);
+  };
+  kernel.block = integer("block", 1, maxThreads);
+  kernel.sharedBytes = integer("shared_bytes", 0, maxSharedBytes);
+  kernel.tileM = integer("tile_m", 0, maxTile);
+  kernel.tileN = integer("tile_n", 0, maxTile);
+  if (value.contains("workspace_bytes_per_item"))
+    kernel.workspaceBytesPerItem =
+        integer("workspace_bytes_per_item", 0, maxSharedBytes);
+  auto element = [&](const char *name, size_t i) {
+    return where + "." + name + "[" + std::to_string(i) + "]";
+  };
+  for (const json &entry : readArray(value, "arguments", where))
+    kernel.arguments.push_back(readArgument(
+        entry, problem, element("arguments", kernel.arguments.size())));
+  for (const json &entry : readArray(value, "work_items", where))
+    kernel.workItems.push_back(
+        readFactor(entry, element("work_items", kernel.workItems.size())));
+  if (value.contains("guards"))
+    for (const json &entry : readArray(value, "guards", where))
+      kernel.guards.push_back(
+          readGuard(entry, element("guards", kernel.guards.size())));
+  return kernel;
+}
+
+static void readChooser(const json &root, Package &package) {
+  std::set<std::string> names;
+  for (const Kernel &kernel : package.kernels)
+    if (!names.insert(kernel.name).second)
+      fail("kernels", "two kernels are named '" + kernel.name + "'");
+  if (!root.contains("chooser"))
+    return;
+  for (const json &entry : readArray(root, "chooser", "package")) {
+    if (!entry.is_string() || !names.count(entry.get<std::string>()))
+      fail("chooser", entry.dump() + " is not the name of a kernel");
+    package.chooser.push_back(entry.get<std::string>());
+  }
+}
+
+Package attn::packageFromJson(const std::string &text) {
+  json root = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (root.is_discarded())
+    throw PackageError("not an attn package: the text is not JSON");
+  if (!root.is_object() || !root.contains("attn_package"))
+    throw PackageError(
+        "not an attn package: the field 'attn_package' is missing");
+  const json &version = root["attn_package"];
+  if (!version.is_number_integer() || version != packageVersion)
+    throw PackageError(
+        "package version " + version.dump() + ": this build reads version " +
+        std::to_string(packageVersion) + "; compile the spec again");
+  Package package;
+  package.compiler = readString(root, "compiler", "package");
+  const json &problem = member(root, "problem", "package");
+  try {
+    package.problem = problemFromJson(problem.dump());
+  } catch (const std::exception &error) {
+    fail("problem", error.what());
+  }
+  for (const json &entry : readArray(root, "kernels", "package"))
+    package.kernels.push_back(
+        readKernel(entry, package.problem,
+                   "kernels[" + std::to_string(package.kernels.size()) + "]"));
+  if (package.kernels.empty())
+    fail("kernels", "expected at least one kernel, found none");
+  readChooser(root, package);
+  return package;
+}

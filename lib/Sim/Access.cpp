@@ -1,0 +1,158 @@
+//===- Access.cpp - From an address to host bytes -------------------------===//
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Warp.h"
+
+namespace attn::sim {
+
+static const char *verb(Warp::Access access) {
+  switch (access) {
+  case Warp::Access::Read:
+    return "reads";
+  case Warp::Access::Write:
+    return "writes";
+  case Warp::Access::Atomic:
+    return "updates";
+  }
+  return "";
+}
+
+/// Splits a generic address into its state space and the address there.
+static Space splitGeneric(uint64_t &address) {
+  struct Window {
+    uint64_t start;
+    Space space;
+  };
+  static constexpr Window windows[] = {{sharedWindow, Space::Shared},
+                                       {localWindow, Space::Local},
+                                       {paramWindow, Space::Param}};
+  for (const Window &window : windows)
+    if (address - window.start < windowBytes) {
+      address -= window.start;
+      return window.space;
+    }
+  return Space::Global;
+}
+
+uint8_t *Warp::resolve(const Inst &inst, Space space, uint64_t address,
+                       uint32_t bytes, unsigned lane, Access access) {
+  if (space == Space::Generic)
+    space = splitGeneric(address);
+  switch (space) {
+  case Space::Shared:
+    return resolveShared(inst, address, bytes, lane, access);
+  case Space::Local:
+    return resolveLocal(inst, address, bytes, lane, access);
+  case Space::Param: {
+    std::vector<uint8_t> &parameters = block->launch.parameters;
+    bool inside =
+        address <= parameters.size() && bytes <= parameters.size() - address;
+    if (!inside || access != Access::Read || address % bytes)
+      outOfBounds(inst, space, address, bytes, bytes, lane, access);
+    return parameters.data() + address;
+  }
+  default:
+    break;
+  }
+  return globalBytes(inst, address, bytes, bytes, lane, access);
+}
+
+uint8_t *Warp::globalBytes(const Inst &inst, uint64_t address, uint32_t bytes,
+                           uint32_t align, unsigned lane, Access access) {
+  if (!lastAllocation || !lastAllocation->contains(address, bytes)) {
+    lastAllocation = block->launch.memory.find(address);
+    if (!lastAllocation || !lastAllocation->contains(address, bytes))
+      outOfBounds(inst, Space::Global, address, bytes, align, lane, access);
+  }
+  if (address & (align - 1))
+    outOfBounds(inst, Space::Global, address, bytes, align, lane, access);
+  return lastAllocation->host + (address - lastAllocation->base);
+}
+
+const uint8_t *Warp::resolveGlobal(const Inst &inst, uint64_t address,
+                                   uint32_t bytes, uint32_t align,
+                                   unsigned lane) {
+  return globalBytes(inst, address, bytes, align, lane, Access::Read);
+}
+
+uint8_t *Warp::resolveShared(const Inst &inst, uint64_t address, uint32_t bytes,
+                             unsigned lane, Access access) {
+  std::vector<uint8_t> &shared = block->shared;
+  uint64_t offset = address - sharedBase;
+  if (offset > shared.size() || bytes > shared.size() - offset ||
+      (address & (bytes - 1)))
+    outOfBounds(inst, Space::Shared, address, bytes, bytes, lane, access);
+  if (SharedShadow *shadow = block->shadow.get()) {
+    auto at = static_cast<uint32_t>(offset);
+    switch (access) {
+    case Access::Read:
+      shadow->read(*this, inst, lane, at, bytes);
+      break;
+    case Access::Write:
+      shadow->write(*this, inst, lane, at, bytes);
+      break;
+    case Access::Atomic:
+      shadow->atomic(*this, inst, lane, at, bytes);
+      break;
+    }
+  }
+  return shared.data() + offset;
+}
+
+uint32_t Warp::sharedOffset(const Inst &inst, uint64_t address, uint32_t bytes,
+                            uint32_t align, unsigned lane) {
+  Space space = Space::Shared;
+  if (address >= sharedWindow)
+    space = splitGeneric(address);
+  uint64_t offset = address - sharedBase;
+  uint64_t size = block->shared.size();
+  if (space != Space::Shared || offset > size || bytes > size - offset ||
+      address % align)
+    outOfBounds(inst, Space::Shared, address, bytes, align, lane,
+                Access::Write);
+  return static_cast<uint32_t>(offset);
+}
+
+uint8_t *Warp::resolveLocal(const Inst &inst, uint64_t address, uint32_t bytes,
+                            unsigned lane, Access access) {
+  uint64_t size = program->localBytes;
+  if (address > size || bytes > size - address || (address & (bytes - 1)))
+    outOfBounds(inst, Space::Local, address, bytes, bytes, lane, access);
+  return block->local.data() + (uint64_t(id) * warpSize + lane) * size +
+         address;
+}
+
+void Warp::outOfBounds(const Inst &inst, Space space, uint64_t address,
+                       uint32_t bytes, uint32_t align, unsigned lane,
+                       Access access) {
+  std::string what = std::string(verb(access)) + " " + std::to_string(bytes) +
+                     " bytes at " + spaceName(space) + " address " +
+                     hexText(address);
+  if (address % align)
+    fail(inst, "misaligned-access", uint32_t(1) << lane,
+         what + ", which is not a multiple of " + std::to_string(align),
+         "align the address or use a narrower access");
+  switch (space) {
+  case Space::Shared:
+    what += ": the block has " + std::to_string(block->shared.size()) +
+            " bytes from " + hexText(sharedBase);
+    break;
+  case Space::Local:
+    what += ": a thread has " + std::to_string(program->localBytes) + " bytes";
+    break;
+  case Space::Param:
+    what += ": the kernel has " + std::to_string(program->parameterBytes) +
+            " bytes of parameters, which are read only";
+    break;
+  default:
+    what += ": " + block->launch.memory.describe(address, bytes);
+  }
+  fail(inst, "out-of-bounds", uint32_t(1) << lane, what,
+       "correct the address or enlarge the buffer");
+}
+
+} // namespace attn::sim

@@ -1,0 +1,216 @@
+//===- Atomics.cpp - atom and red -----------------------------------------===//
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// Blocks run on several host threads, so every atomic is a host atomic: the
+// operation is applied with compare and exchange.
+//
+#include "Decoder.h"
+#include "Lanes.h"
+#include "Numeric.h"
+
+#include <algorithm>
+
+namespace attn::sim {
+namespace {
+
+enum AtomicOp : uint8_t { Add, Min, Max, And, Or, Xor, Exch, Cas, Inc, Dec };
+
+template <class T> T applyInteger(AtomicOp op, T old, T b, T c) {
+  using U = std::make_unsigned_t<T>;
+  switch (op) {
+  case Add:
+    return static_cast<T>(U(old) + U(b));
+  case Min:
+    return std::min(old, b);
+  case Max:
+    return std::max(old, b);
+  case And:
+    return old & b;
+  case Or:
+    return old | b;
+  case Xor:
+    return old ^ b;
+  case Exch:
+    return b;
+  case Cas:
+    return old == b ? c : old;
+  case Inc:
+    return U(old) >= U(b) ? T(0) : static_cast<T>(U(old) + 1);
+  case Dec:
+    return U(old) == 0 || U(old) > U(b) ? b : static_cast<T>(U(old) - 1);
+  }
+  return old;
+}
+
+template <bool Bfloat> uint16_t addSmall(uint16_t a, uint16_t b) {
+  // Exact enough: 24 bits are more than twice 11, plus 2.
+  float sum =
+      Bfloat ? fromBfloat(a) + fromBfloat(b) : fromHalf(a) + fromHalf(b);
+  return Bfloat ? toBfloat(sum) : toHalf(sum);
+}
+template <bool Bfloat> uint32_t addPair(uint32_t a, uint32_t b) {
+  uint32_t low =
+      addSmall<Bfloat>(static_cast<uint16_t>(a), static_cast<uint16_t>(b));
+  uint32_t high = addSmall<Bfloat>(static_cast<uint16_t>(a >> 16),
+                                   static_cast<uint16_t>(b >> 16));
+  return high << 16 | low;
+}
+
+/// The new bits of one element.
+uint64_t apply(AtomicOp op, Type type, uint64_t old, uint64_t b, uint64_t c) {
+  switch (type) {
+  case Type::S32:
+    return static_cast<uint32_t>(applyInteger<int32_t>(
+        op, static_cast<int32_t>(old), static_cast<int32_t>(b),
+        static_cast<int32_t>(c)));
+  case Type::S64:
+    return static_cast<uint64_t>(applyInteger<int64_t>(
+        op, static_cast<int64_t>(old), static_cast<int64_t>(b),
+        static_cast<int64_t>(c)));
+  case Type::U64:
+  case Type::B64:
+    return applyInteger<uint64_t>(op, old, b, c);
+  case Type::F32: {
+    float sum = bitCast<float>(static_cast<uint32_t>(old)) +
+                bitCast<float>(static_cast<uint32_t>(b));
+    return bitCast<uint32_t>(canonical(sum));
+  }
+  case Type::F64:
+    return bitCast<uint64_t>(bitCast<double>(old) + bitCast<double>(b));
+  case Type::F16:
+    return addSmall<false>(static_cast<uint16_t>(old),
+                           static_cast<uint16_t>(b));
+  case Type::BF16:
+    return addSmall<true>(static_cast<uint16_t>(old), static_cast<uint16_t>(b));
+  case Type::F16x2:
+    return addPair<false>(static_cast<uint32_t>(old), static_cast<uint32_t>(b));
+  case Type::BF16x2:
+    return addPair<true>(static_cast<uint32_t>(old), static_cast<uint32_t>(b));
+  case Type::B16:
+    return applyInteger<uint16_t>(op, static_cast<uint16_t>(old),
+                                  static_cast<uint16_t>(b),
+                                  static_cast<uint16_t>(c));
+  default:
+    return applyInteger<uint32_t>(op, static_cast<uint32_t>(old),
+                                  static_cast<uint32_t>(b),
+                                  static_cast<uint32_t>(c));
+  }
+}
+
+/// Applies the operation and returns the old bits.
+template <class Bits>
+Bits update(uint8_t *host, const Inst &inst, uint64_t b, uint64_t c) {
+  auto *at = reinterpret_cast<Bits *>(host);
+  Bits old = __atomic_load_n(at, __ATOMIC_SEQ_CST);
+  for (;;) {
+    auto next = static_cast<Bits>(
+        apply(static_cast<AtomicOp>(inst.a), inst.type, old, b, c));
+    if (__atomic_compare_exchange_n(at, &old, next, /*weak=*/false,
+                                    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+      return old;
+  }
+}
+
+uint64_t laneValue(Warp &warp, const Operand &operand, unsigned lane) {
+  const uint32_t *lanes = warp.lanes(operand);
+  return operand.words == 2 ? getLane<uint64_t>(lanes, lane) : lanes[lane];
+}
+
+/// a = AtomicOp, b = elements, c = has an old value to return.
+void runAtomic(Warp &warp, const Inst &inst) {
+  unsigned elements = inst.b, size = typeBits(inst.type) / 8;
+  forEachLane(warp.exec, [&](unsigned lane) {
+    uint64_t address = warp.address(inst.src(0), inst.imm, lane);
+    uint8_t *host = warp.resolve(inst, inst.space, address, elements * size,
+                                 lane, Warp::Access::Atomic);
+    for (unsigned i = 0; i < elements; ++i) {
+      uint64_t b = laneValue(warp, inst.src(1 + i), lane);
+      uint64_t c = inst.a == Cas ? laneValue(warp, inst.src(2), lane) : 0;
+      uint8_t *at = host + i * size;
+      uint64_t old = size == 8   ? update<uint64_t>(at, inst, b, c)
+                     : size == 4 ? update<uint32_t>(at, inst, b, c)
+                                 : update<uint16_t>(at, inst, b, c);
+      if (!inst.c)
+        continue;
+      const Operand &to = inst.dst(i);
+      uint32_t *words = warp.lanes(to) + lane * to.words;
+      words[0] = static_cast<uint32_t>(old);
+      if (to.words == 2)
+        words[1] = static_cast<uint32_t>(old >> 32);
+    }
+  });
+}
+
+bool legalType(AtomicOp op, Type type) {
+  bool bits = type == Type::B32 || type == Type::B64;
+  bool integer = isIntegerLike(type) && !bits && typeBits(type) >= 32;
+  switch (op) {
+  case Add:
+    return integer ||
+           (!isIntegerLike(type) && type != Type::TF32 &&
+            type != Type::E4M3x2 && type != Type::E5M2x2 && type != Type::Pred);
+  case Min:
+  case Max:
+    return integer;
+  case And:
+  case Or:
+  case Xor:
+  case Exch:
+    return bits || integer;
+  case Cas:
+    return bits || integer || type == Type::B16;
+  case Inc:
+  case Dec:
+    return type == Type::U32;
+  }
+  return false;
+}
+
+void decodeAtomic(Builder &b, bool returns) {
+  b.takeOneOf({"relaxed", "acquire", "release", "acq_rel"});
+  b.takeOneOf({"cta", "cluster", "gpu", "sys"});
+  b.inst.space = b.trySpace().value_or(Space::Generic);
+  auto op = b.takeOneOf(
+      {"add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec"});
+  b.take("noftz");
+  bool hint = b.take("L2::cache_hint");
+  b.inst.b = b.take("v2") ? 2 : b.take("v4") ? 4 : 1;
+  if (!op)
+    b.refuse();
+  b.inst.a = static_cast<uint8_t>(*op);
+  Type type = b.takeType();
+  bool vectorOk = b.inst.b == 1 || (type == Type::F32 && *op == Add);
+  if (!legalType(static_cast<AtomicOp>(*op), type) || !vectorOk)
+    b.refuse();
+  b.inst.type = type;
+  b.inst.c = returns;
+  unsigned first = returns ? 1 : 0;
+  b.expectOperands(first + (*op == Cas ? 3 : 2) + hint);
+  if (returns)
+    b.dstVector(b.ast.operands[0], b.inst.b, type);
+  b.inst.imm = b.address(b.ast.operands[first]);
+  b.srcVector(b.ast.operands[first + 1], b.inst.b, type);
+  if (*op == Cas)
+    b.src(first + 2, type);
+  b.inst.run = runAtomic;
+}
+
+void decodeAtom(Builder &b) { decodeAtomic(b, /*returns=*/true); }
+void decodeRed(Builder &b) {
+  if (b.take("async"))
+    b.refuse();
+  decodeAtomic(b, /*returns=*/false);
+}
+
+} // namespace
+
+void addAtomicInstructions(DecodeTable &table) {
+  table["atom"] = decodeAtom;
+  table["red"] = decodeRed;
+}
+
+} // namespace attn::sim

@@ -1,0 +1,259 @@
+//===- Launch.cpp - Runs a grid over host threads -------------------------===//
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Warp.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <thread>
+
+namespace attn::sim {
+namespace {
+
+constexpr uint32_t maxBlockThreads = 1024;
+constexpr uint32_t maxBlockExtents[3] = {1024, 1024, 64};
+constexpr uint64_t maxGridExtents[3] = {0x7fffffff, 65535, 65535};
+constexpr uint32_t maxShared = 227 * 1024;
+/// Instructions that a warp runs before another one of its block may. Large,
+/// for the sake of the caches; finite, for warps that wait for each other
+/// through memory.
+constexpr uint64_t warpQuantum = 1 << 14;
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Block
+//===----------------------------------------------------------------------===//
+
+Block::Block(Launch &launch) : launch(launch) {
+  unsigned count = (launch.threads + warpSize - 1) / warpSize;
+  warps = std::vector<Warp>(count);
+  shared.resize(launch.sharedBytes);
+  local.resize(uint64_t(count) * warpSize * launch.program.localBytes);
+  if (launch.options.sanitize)
+    shadow = std::make_unique<SharedShadow>(launch.sharedBytes, count);
+}
+
+void Block::run(uint64_t number) {
+  linear = number;
+  const uint32_t *grid = launch.config.grid;
+  index[0] = static_cast<uint32_t>(number % grid[0]);
+  index[1] = static_cast<uint32_t>(number / grid[0] % grid[1]);
+  index[2] = static_cast<uint32_t>(number / grid[0] / grid[1]);
+  barriers.reset();
+  // What an earlier block left in shared memory must not help anybody.
+  std::fill(shared.begin(), shared.end(), uint8_t(0xff));
+  uint32_t time = shadow ? shadow->startBlock() : 0;
+  for (unsigned i = 0; i < warps.size(); ++i) {
+    uint32_t left = launch.threads - i * warpSize;
+    warps[i].start(*this, i,
+                   left >= warpSize ? allLanes : (uint32_t(1) << left) - 1);
+    if (shadow) {
+      warps[i].clock.assign(warps.size(), 0);
+      warps[i].clock[i] = time;
+    }
+  }
+  for (;;) {
+    bool ran = false, left = false;
+    for (Warp &warp : warps) {
+      if (warp.state == Warp::State::Running) {
+        ran = true;
+        warp.run(warpQuantum);
+        if (warp.state == Warp::State::Done)
+          barriers.warpEnded(*this);
+        else if (warp.steps > launch.options.stepLimit)
+          warp.fail(launch.program.code[warp.pc], "step-limit", warp.active,
+                    "still running after " + std::to_string(warp.steps) +
+                        " instructions",
+                    "look for a loop that never ends, or raise the limit");
+      }
+      left |= warp.state != Warp::State::Done;
+    }
+    if (launch.stop)
+      throw LaunchAborted();
+    launch.tick();
+    if (!left)
+      return;
+    if (!ran)
+      reportDeadlock();
+  }
+}
+
+void Block::reportDeadlock() {
+  std::string what = "no warp of the block can go on:";
+  const Warp *first = nullptr;
+  for (unsigned id = 0; id < namedBarriers; ++id) {
+    std::string waiting;
+    for (const Warp &warp : warps) {
+      if (warp.state != Warp::State::Waiting || warp.wait.barrier != id)
+        continue;
+      if (!first)
+        first = &warp;
+      waiting += waiting.empty() ? "" : ",";
+      waiting += " " + std::to_string(warp.id) + " (line " +
+                 std::to_string(warp.wait.inst->line) + ")";
+    }
+    if (!waiting.empty())
+      what += " " + barriers.describe(*this, id) + "; waiting are warps" +
+              waiting + ".";
+  }
+  std::string ended;
+  for (const Warp &warp : warps)
+    if (warp.state == Warp::State::Done)
+      ended += (ended.empty() ? "" : ", ") + std::to_string(warp.id);
+  if (!ended.empty())
+    what += " Warps " + ended + " have ended.";
+  Warp &at = warps[first->id];
+  at.fail(*at.wait.inst, "deadlock", at.wait.lanes, what,
+          "let as many threads arrive as the barrier expects");
+}
+
+//===----------------------------------------------------------------------===//
+// Launch
+//===----------------------------------------------------------------------===//
+
+Launch::Launch(const Program &program, const LaunchConfig &config,
+               DeviceMemory &memory, const SimulatorOptions &options)
+    : program(program), config(config), memory(memory), options(options) {
+  checkShape();
+  bindParameters();
+}
+
+void Launch::checkShape() const {
+  auto fail = [&](const std::string &message) {
+    throw DeviceError("simulator: kernel '" + program.name + "': " + message);
+  };
+  static const char axes[] = "xyz";
+  uint64_t count = 1;
+  for (unsigned i = 0; i < 3; ++i) {
+    std::string axis(1, axes[i]);
+    if (config.grid[i] == 0 || config.grid[i] > maxGridExtents[i])
+      fail("grid." + axis + " is " + std::to_string(config.grid[i]) +
+           ", expected 1 to " + std::to_string(maxGridExtents[i]));
+    if (config.block[i] == 0 || config.block[i] > maxBlockExtents[i])
+      fail("block." + axis + " is " + std::to_string(config.block[i]) +
+           ", expected 1 to " + std::to_string(maxBlockExtents[i]));
+    count *= config.block[i];
+  }
+  if (count > maxBlockThreads)
+    fail("a block of " + std::to_string(count) +
+         " threads, expected at most 1024");
+  uint64_t limit = uint64_t(program.maxThreads[0]) * program.maxThreads[1] *
+                   program.maxThreads[2];
+  if (limit && count > limit)
+    fail("a block of " + std::to_string(count) +
+         " threads, but .maxntid allows " + std::to_string(limit));
+  bool required = program.requiredThreads[0] != 0;
+  if (required &&
+      !std::equal(config.block, config.block + 3, program.requiredThreads))
+    fail("the block differs from .reqntid " +
+         std::to_string(program.requiredThreads[0]) + ", " +
+         std::to_string(program.requiredThreads[1]) + ", " +
+         std::to_string(program.requiredThreads[2]));
+  uint64_t shared = uint64_t(program.staticSharedBytes) + config.sharedBytes;
+  if (shared > maxShared)
+    fail(std::to_string(shared) + " bytes of shared memory, expected at most " +
+         std::to_string(maxShared));
+}
+
+void Launch::bindParameters() {
+  if (config.arguments.size() != program.parameters.size())
+    throw DeviceError("simulator: kernel '" + program.name + "' takes " +
+                      std::to_string(program.parameters.size()) +
+                      " arguments, found " +
+                      std::to_string(config.arguments.size()));
+  parameters.resize(program.parameterBytes);
+  for (size_t i = 0; i < program.parameters.size(); ++i) {
+    const ParameterSlot &slot = program.parameters[i];
+    const std::vector<uint8_t> &bytes = config.arguments[i];
+    if (bytes.size() != slot.bytes)
+      throw DeviceError("simulator: argument " + std::to_string(i) +
+                        " of kernel '" + program.name + "' has " +
+                        std::to_string(bytes.size()) + " bytes, expected " +
+                        std::to_string(slot.bytes) + " ('" + slot.name + "')");
+    std::copy(bytes.begin(), bytes.end(), parameters.begin() + slot.offset);
+  }
+  threads = config.block[0] * config.block[1] * config.block[2];
+  sharedBytes = program.staticSharedBytes + config.sharedBytes;
+  blocks = uint64_t(config.grid[0]) * config.grid[1] * config.grid[2];
+}
+
+void Launch::run() {
+  started = lastPrint = std::chrono::steady_clock::now();
+  uint64_t workers =
+      options.threads ? options.threads : std::thread::hardware_concurrency();
+  workers = std::min<uint64_t>(std::max<uint64_t>(workers, 1), blocks);
+  std::vector<std::thread> others;
+  for (uint64_t i = 1; i < workers; ++i)
+    others.emplace_back([this] { work(); });
+  work();
+  for (std::thread &other : others)
+    other.join();
+  if (!hostError.empty())
+    throw DeviceError("simulator: kernel '" + program.name + "': " + hostError);
+  if (findings.empty() || (options.onFinding && !aborted))
+    return;
+  std::string text = "simulator: kernel '" + program.name +
+                     "': " + std::to_string(findings.size()) + " finding" +
+                     (findings.size() == 1 ? "" : "s");
+  for (const SimFinding &finding : findings)
+    text += "\n  " + finding.str();
+  throw DeviceError(text);
+}
+
+void Launch::work() {
+  try {
+    Block block(*this);
+    while (!stop) {
+      uint64_t number = nextBlock++;
+      if (number >= blocks)
+        return;
+      block.run(number);
+      ++doneBlocks;
+    }
+  } catch (const LaunchAborted &) {
+    std::lock_guard<std::mutex> lock(mutex);
+    aborted = true;
+    stop = true;
+  } catch (const std::exception &error) {
+    std::lock_guard<std::mutex> lock(mutex);
+    hostError = error.what();
+    stop = true;
+  }
+}
+
+void Launch::add(const SimFinding &finding, const void *key) {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (!seen.insert({finding.check, key}).second)
+    return;
+  findings.push_back(finding);
+  if (options.onFinding)
+    options.onFinding(finding);
+  if (findings.size() >= options.maxFindings)
+    throw LaunchAborted();
+}
+
+void Launch::tick() {
+  using namespace std::chrono;
+  if (!options.progress)
+    return;
+  auto now = steady_clock::now();
+  if (now - started < seconds(2))
+    return;
+  std::lock_guard<std::mutex> lock(mutex);
+  if (now - lastPrint < seconds(2))
+    return;
+  lastPrint = now;
+  std::fprintf(stderr, "simulator: %s: %llu of %llu blocks after %.0f s\n",
+               program.name.c_str(),
+               static_cast<unsigned long long>(doneBlocks),
+               static_cast<unsigned long long>(blocks),
+               duration<double>(now - started).count());
+}
+
+} // namespace attn::sim

@@ -1,0 +1,61 @@
+//===- Memory.h - The simulated device memory --------------------*- C++
+//-*-===//
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_LIB_SIM_MEMORY_H
+#define ATTN_LIB_SIM_MEMORY_H
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace attn::sim {
+
+/// A live piece of device memory. Pages cost host memory only once touched.
+struct Allocation {
+  uint64_t base = 0;
+  uint64_t bytes = 0;
+  uint8_t *host = nullptr;
+  std::string name; ///< of a module variable, else empty
+
+  bool contains(uint64_t address, uint64_t size) const {
+    return address >= base && address - base <= bytes &&
+           size <= bytes - (address - base);
+  }
+};
+
+/// Hands out addresses far above 2^32, so that a truncated pointer never hits,
+/// with unmapped gaps between allocations. Not safe for concurrent change;
+/// look-ups from several threads are.
+class DeviceMemory {
+public:
+  DeviceMemory() = default;
+  DeviceMemory(const DeviceMemory &) = delete;
+  DeviceMemory &operator=(const DeviceMemory &) = delete;
+  ~DeviceMemory();
+
+  /// Throws DeviceError when the host cannot map that much.
+  uint64_t allocate(uint64_t bytes, std::string name = {});
+  /// Throws DeviceError when `address` is not the base of a live allocation.
+  void release(uint64_t address);
+  /// The allocation that holds `address`, or null.
+  const Allocation *find(uint64_t address) const;
+  /// The host bytes of [address, address + bytes); throws DeviceError naming
+  /// `what` when they are not inside one live allocation.
+  uint8_t *host(uint64_t address, uint64_t bytes, const char *what) const;
+  /// "4 bytes past the end of the 512-byte allocation at 0x...", for messages.
+  std::string describe(uint64_t address, uint64_t bytes) const;
+
+private:
+  std::map<uint64_t, Allocation> allocations;
+  uint64_t next = 0x7f0000000000;
+};
+
+} // namespace attn::sim
+
+#endif // ATTN_LIB_SIM_MEMORY_H

@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+# Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Runs a list of `attn-run --check` cases and prints which passed.
+
+scripts/run_cases.py --device gpu|sim build/tools/attn-run/attn-run
+
+The list (test/Run/cases.txt) says how it is written. Every case is a process of
+its own with its own time limit, so that one hung kernel costs one case.
+"""
+
+import argparse
+import concurrent.futures
+import dataclasses
+import itertools
+import json
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BRACES = re.compile(r"\{([^{}]*)\}")
+
+
+@dataclasses.dataclass
+class Case:
+    name: str
+    arguments: list
+
+
+@dataclasses.dataclass
+class Result:
+    case: Case
+    status: str  # "passed", or why not
+    seconds: float
+    output: str
+
+
+def expand(text):
+    """(values, text) for every combination of the {a,b} in text."""
+    choices = [match.group(1).split(",") for match in BRACES.finditer(text)]
+    for values in itertools.product(*choices):
+        remaining = iter(values)
+        yield values, BRACES.sub(lambda _: next(remaining), text)
+
+
+def parse_list(path, device):
+    """The cases of a list that `device` can run."""
+    cases = []
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        line = line.split("#", 1)[0].strip()
+        if not line:
+            continue
+        words = line.split(None, 1)
+        if len(words) < 2:
+            sys.exit(f"{path}:{number}: expected NAME FILE:BLOCK [options]")
+        name, rest = words
+        if rest.startswith("!sim"):
+            if device == "sim":
+                continue
+            rest = rest[len("!sim") :].strip()
+        for values, text in expand(rest):
+            source, *options = shlex.split(text)
+            file, separator, block = source.partition(":")
+            if not separator:
+                sys.exit(f"{path}:{number}: expected FILE:BLOCK, found {source}")
+            spec = path.parent / "specs" / f"{file}.attn"
+            full_name = name + (f"[{','.join(values)}]" if values else "")
+            cases.append(Case(full_name, [str(spec), f"--attention={block}", *options]))
+    return cases
+
+
+def run(case, tool, device, timeout):
+    command = [tool, *case.arguments, "--check", f"--device={device}"]
+    start = time.monotonic()
+    try:
+        done = subprocess.run(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=timeout
+        )
+        output = done.stdout
+        # A negative code is a signal: the tool itself crashed.
+        meaning = {0: "passed", 1: "check failed", 2: "refused", 3: "no device"}
+        status = meaning.get(done.returncode, f"exit code {done.returncode}")
+    except subprocess.TimeoutExpired as expired:
+        output = (expired.stdout or b"").decode(errors="replace")
+        status = f"no result after {timeout} s"
+    return Result(case, status, time.monotonic() - start, output)
+
+
+def last_words(result):
+    """The line of the output that says what is wrong."""
+    lines = [line for line in result.output.splitlines() if line.strip()]
+    for marker in ("error:", "failed"):
+        for line in lines:
+            if marker in line:
+                return line[:240]
+    return lines[-1][:240] if lines else "no output"
+
+
+def print_table(results, verbose):
+    width = max(len(result.case.name) for result in results)
+    for result in results:
+        if result.status == "passed" and not verbose:
+            continue
+        print(f"{result.case.name:{width}}  {result.seconds:7.2f} s  {result.status}")
+        if result.status != "passed":
+            print(f"    {last_words(result)}")
+            print(f"    {shlex.join(result.case.arguments)}")
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("tool", help="attn-run")
+    parser.add_argument("--device", choices=["gpu", "sim"], required=True)
+    parser.add_argument("--list", type=pathlib.Path, default=ROOT / "test" / "Run" / "cases.txt")
+    parser.add_argument("--jobs", type=int, default=0, help="processes at a time (default: cores, at most 8 on a GPU)")
+    parser.add_argument("--timeout", type=float, default=120, help="seconds for one case")
+    parser.add_argument("--filter", default="", help="regular expression on names")
+    parser.add_argument("--json", type=pathlib.Path, help="write the results here too")
+    parser.add_argument("--verbose", action="store_true", help="list passed cases too")
+    return parser.parse_args()
+
+
+def main():
+    options = parse_arguments()
+    cases = [c for c in parse_list(options.list, options.device) if re.search(options.filter, c.name)]
+    if not cases:
+        sys.exit("no case matches")
+    cores = os.cpu_count() or 1
+    jobs = options.jobs or (min(cores, 8) if options.device == "gpu" else cores)
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        results = list(pool.map(lambda c: run(c, options.tool, options.device, options.timeout), cases))
+    print_table(results, options.verbose)
+    if options.json:
+        options.json.write_text(
+            json.dumps(
+                [{"name": r.case.name, "status": r.status, "seconds": r.seconds, "output": r.output} for r in results],
+                indent=1,
+            )
+        )
+    failed = sum(result.status != "passed" for result in results)
+    print(f"{len(results) - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

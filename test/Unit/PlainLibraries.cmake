@@ -1,0 +1,22 @@
+# Fails when an archive of the plain libraries holds a symbol of MLIR or LLVM:
+# they must build, run and be understood without the compiler.
+#   cmake -DNM=nm -DARCHIVES=a.a|b.a -P PlainLibraries.cmake
+string(REPLACE "|" ";" archives "${ARCHIVES}")
+if(NOT archives)
+  message(FATAL_ERROR "no archive given")
+endif()
+foreach(archive IN LISTS archives)
+  execute_process(COMMAND ${NM} -C ${archive} OUTPUT_VARIABLE symbols COMMAND_ERROR_IS_FATAL ANY)
+  string(FIND "${symbols}" "attn::" at)
+  if(at EQUAL -1)
+    message(FATAL_ERROR "${archive}: expected symbols of attn::, found none")
+  endif()
+  foreach(name mlir:: llvm::)
+    string(FIND "${symbols}" "${name}" at)
+    if(NOT at EQUAL -1)
+      string(SUBSTRING "${symbols}" ${at} 80 found)
+      message(FATAL_ERROR "${archive}: expected no symbol of mlir:: or llvm::, found: ${found}")
+    endif()
+  endforeach()
+  message(STATUS "${archive}: free of MLIR and LLVM")
+endforeach()

@@ -1,0 +1,179 @@
+//===- PackageTest.cpp - Reading and writing packages ---------------------===//
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Fixtures.h"
+
+#include <nlohmann/json.hpp>
+
+#include <functional>
+
+using namespace attn;
+using namespace attn::test;
+using nlohmann::json;
+
+namespace {
+
+Package fullPackage() {
+  Package package = smallPackage();
+  package.kernels.push_back(smallKernel("fwd_short"));
+  Kernel &kernel = package.kernels.back();
+  kernel.target = "sm_90a";
+  kernel.workspaceBytesPerItem = 48;
+  kernel.guards = {
+      {{"q_len", 0, 0}, GuardOp::Lt, {"", 64, 0}},
+      {{"k_stride_s", 0, 8}, GuardOp::Eq, {"", 0, 0}},
+      {{"q_align", 0, 0}, GuardOp::Ge, {"", 128, 0}},
+  };
+  package.chooser = {"fwd_short", "fwd"};
+  return package;
+}
+
+/// The message for a package whose JSON was changed by `edit`.
+std::string messageAfter(const std::function<void(json &)> &edit) {
+  json root = json::parse(toJson(fullPackage()));
+  edit(root);
+  return messageOf<PackageError>([&] { packageFromJson(root.dump()); });
+}
+
+TEST(Package, RoundTrip) {
+  Package package = fullPackage();
+  std::string text = toJson(package);
+  Package read = packageFromJson(text);
+  EXPECT_EQ(toJson(read), text);
+  ASSERT_EQ(read.kernels.size(), 2u);
+  const Kernel &kernel = read.kernels[1];
+  EXPECT_EQ(kernel.name, "fwd_short");
+  EXPECT_EQ(kernel.target, "sm_90a");
+  EXPECT_EQ(kernel.ptx, package.kernels[1].ptx);
+  EXPECT_EQ(kernel.sharedBytes, 65536);
+  EXPECT_EQ(kernel.workspaceBytesPerItem, 48);
+  ASSERT_EQ(kernel.workItems.size(), 3u);
+  EXPECT_EQ(kernel.workItems[2].extent, "q_len");
+  EXPECT_EQ(kernel.workItems[2].divisor, 128);
+  ASSERT_EQ(kernel.guards.size(), 3u);
+  EXPECT_EQ(toString(kernel.guards[1]), "k_stride_s % 8 == 0");
+  EXPECT_EQ(toString(kernel.guards[2]), "q_align >= 128");
+  EXPECT_EQ(read.chooser, package.chooser);
+  EXPECT_EQ(read.problem.tensors[0].name, "bias");
+}
+
+TEST(Package, ManifestSpelling) {
+  json kernel = json::parse(toJson(fullPackage()))["kernels"][1];
+  EXPECT_EQ(kernel["work_items"],
+            json::parse(R"(["batch", "heads", {"ceildiv": ["q_len", 128]}])"));
+  EXPECT_EQ(kernel["arguments"][0],
+            json::parse(R"({"name":"q","type":"ptr"})"));
+  EXPECT_EQ(
+      kernel["guards"][1],
+      json::parse(R"({"lhs":{"mod":["k_stride_s",8]},"op":"==","rhs":0})"));
+}
+
+TEST(Package, NotAPackage) {
+  EXPECT_EQ(messageOf<PackageError>([] { packageFromJson("attention x {}"); }),
+            "not an attn package: the text is not JSON");
+  EXPECT_EQ(messageOf<PackageError>([] { packageFromJson("{}"); }),
+            "not an attn package: the field 'attn_package' is missing");
+  EXPECT_EQ(messageOf<PackageError>([] { packageFromJson("[1]"); }),
+            "not an attn package: the field 'attn_package' is missing");
+}
+
+TEST(Package, OtherVersion) {
+  EXPECT_EQ(messageAfter([](json &root) { root["attn_package"] = 2; }),
+            "package version 2: this build reads version 1; compile the spec "
+            "again");
+  EXPECT_EQ(messageAfter([](json &root) { root["attn_package"] = "1"; }),
+            "package version \"1\": this build reads version 1; compile the "
+            "spec again");
+}
+
+TEST(Package, EveryMandatoryFieldIsMissed) {
+  for (const char *field : {"compiler", "problem", "kernels"})
+    EXPECT_EQ(messageAfter([&](json &root) { root.erase(field); }),
+              std::string("malformed package: package: the field '") + field +
+                  "' is missing");
+  for (const char *field :
+       {"name", "target", "ptx", "block", "shared_bytes", "arguments",
+        "work_items", "tile_m", "tile_n", "schedule"})
+    EXPECT_EQ(
+        messageAfter([&](json &root) { root["kernels"][1].erase(field); }),
+        std::string("malformed package: kernels[1]: the field '") + field +
+            "' is missing");
+}
+
+TEST(Package, MalformedFields) {
+  auto kernel = [](const std::function<void(json &)> &edit) {
+    return messageAfter([&](json &root) { edit(root["kernels"][0]); });
+  };
+  EXPECT_EQ(kernel([](json &k) { k["block"] = 2048; }),
+            "malformed package: kernels[0].block: expected 1 .. 1024, found "
+            "2048");
+  EXPECT_EQ(kernel([](json &k) { k["block"] = 1.5; }),
+            "malformed package: kernels[0].block: expected an integer, found "
+            "number");
+  EXPECT_EQ(kernel([](json &k) { k["shared_bytes"] = UINT64_MAX; }),
+            "malformed package: kernels[0].shared_bytes: expected 0 .. "
+            "1073741824, found 18446744073709551615");
+  EXPECT_EQ(kernel([](json &k) { k["target"] = "sm90"; }),
+            "malformed package: kernels[0].target: expected sm_NN, sm_NNa or "
+            "sm_NNf, found 'sm90'");
+  EXPECT_EQ(kernel([](json &k) { k["ptx"] = 1; }),
+            "malformed package: kernels[0].ptx: expected a string, found "
+            "number");
+  EXPECT_EQ(kernel([](json &k) { k["work_items"][0] = "q_heads"; }),
+            "malformed package: kernels[0].work_items[0]: expected batch, "
+            "heads, kv_heads, q_len or k_len, found 'q_heads'");
+  EXPECT_EQ(kernel([](json &k) { k["work_items"][2]["ceildiv"][1] = 0; }),
+            "malformed package: kernels[0].work_items[2].ceildiv[1]: expected "
+            "1 .. 2147483647, found 0");
+}
+
+TEST(Package, ArgumentsNothingBinds) {
+  auto argument = [](const char *name, const char *type) {
+    return messageAfter([&](json &root) {
+      root["kernels"][0]["arguments"][3] = {{"name", name}, {"type", type}};
+    });
+  };
+  const std::string where = "malformed package: kernels[0].arguments[3]: ";
+  EXPECT_EQ(argument("p", "ptr"),
+            where + "nothing can bind an argument named 'p'");
+  EXPECT_EQ(argument("param:right", "i32"),
+            where + "nothing can bind an argument named 'param:right'");
+  EXPECT_EQ(argument("tensor:left", "ptr"),
+            where + "nothing can bind an argument named 'tensor:left'");
+  EXPECT_EQ(argument("q_stride_d", "i64"),
+            where + "nothing can bind an argument named 'q_stride_d'");
+  EXPECT_EQ(argument("q_stride_s", "i32"),
+            where + "argument 'q_stride_s' has type i32, expected i64");
+}
+
+TEST(Package, ChooserAndGuards) {
+  EXPECT_EQ(messageAfter([](json &root) { root["chooser"][0] = "x"; }),
+            "malformed package: chooser: \"x\" is not the name of a kernel");
+  EXPECT_EQ(
+      messageAfter([](json &root) { root["kernels"][1]["name"] = "fwd"; }),
+      "malformed package: kernels: two kernels are named 'fwd'");
+  EXPECT_EQ(
+      messageAfter(
+          [](json &root) { root["kernels"][1]["guards"][0]["op"] = "="; }),
+      "malformed package: kernels[1].guards[0].op: expected == != < <= > >=, "
+      "found '='");
+  EXPECT_EQ(
+      messageAfter(
+          [](json &root) { root["kernels"][1]["guards"][0]["lhs"] = "q"; }),
+      "malformed package: kernels[1].guards[0].lhs: 'q' is not a launch value");
+  EXPECT_EQ(messageAfter([](json &root) { root["kernels"] = json::array(); }),
+            "malformed package: kernels: expected at least one kernel, found "
+            "none");
+}
+
+TEST(Package, TruncationNeverCrashes) {
+  std::string text = toJson(fullPackage());
+  for (size_t length = 0; length + 2 < text.size(); length += 7)
+    EXPECT_THROW(packageFromJson(text.substr(0, length)), PackageError);
+}
+
+} // namespace

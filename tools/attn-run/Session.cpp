@@ -1,0 +1,190 @@
+//===- Session.cpp - One run of the tool ----------------------------------===//
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Session.h"
+#include "Bench.h"
+#include "Source.h"
+
+#include "attn/Reference/Npy.h"
+#include "attn/Reference/Numbers.h"
+
+#include <nlohmann/json.hpp>
+
+#include <iostream>
+#include <sstream>
+
+using namespace attn;
+using namespace attn::run;
+using nlohmann::ordered_json;
+
+namespace {
+struct OpenedDevice {
+  std::unique_ptr<Device> device;
+  bool isSimulator = false;
+  std::string note; ///< why it is not a GPU, if that was a fallback
+};
+} // namespace
+
+static OpenedDevice openDevice(DeviceChoice choice) {
+  if (choice == DeviceChoice::Gpu)
+    return {openGpu(), false, ""};
+  if (choice == DeviceChoice::Simulator)
+    return {openSimulator(), true, ""};
+  try {
+    return {openGpu(), false, ""};
+  } catch (const DeviceError &error) {
+    return {openSimulator(), true,
+            std::string(error.what()) + ": running on the simulator"};
+  }
+}
+
+/// "sm_90" of the device.
+static std::string deviceTarget(const DeviceInfo &info) {
+  return "sm_" + std::to_string(info.smMajor) + std::to_string(info.smMinor);
+}
+
+static std::string describe(const Problem &problem, const Inputs &inputs) {
+  std::ostringstream text;
+  text << problem.name << " " << spelling(problem.dtype) << ", heads "
+       << problem.heads << " / " << problem.kvHeads << ", head_dim "
+       << problem.headDimQK << " / " << problem.headDimV << ", batch "
+       << inputs.batch << ", q_len " << inputs.qLen << ", k_len " << inputs.kLen
+       << ", " << (inputs.layout == TensorLayout::Bshd ? "bshd" : "bhsd");
+  return text.str();
+}
+
+/// The written elements of a buffer as f32, in memory order without gaps.
+static std::vector<float> toFloats(const RowGeometry &rows, bool bshd,
+                                   const std::vector<uint8_t> &image) {
+  std::vector<float> values(
+      size_t(rows.batch * rows.heads * rows.positions * rows.dim));
+  for (int64_t b = 0; b < rows.batch; ++b)
+    for (int64_t h = 0; h < rows.heads; ++h)
+      for (int64_t s = 0; s < rows.positions; ++s) {
+        int64_t row = bshd ? (b * rows.positions + s) * rows.heads + h
+                           : (b * rows.heads + h) * rows.positions + s;
+        for (int64_t d = 0; d < rows.dim; ++d)
+          values[size_t(row * rows.dim + d)] = float(
+              loadElement(rows.type, image.data(), rows.offset(b, h, s) + d));
+      }
+  return values;
+}
+
+static void saveOutputs(const RunOptions &options, const Inputs &inputs,
+                        const OutputImage &image) {
+  bool bshd = inputs.layout == TensorLayout::Bshd;
+  const RowGeometry &o = inputs.o, &lse = inputs.lse;
+  if (!options.saveO.empty()) {
+    std::vector<int64_t> shape =
+        bshd ? std::vector<int64_t>{o.batch, o.positions, o.heads, o.dim}
+             : std::vector<int64_t>{o.batch, o.heads, o.positions, o.dim};
+    writeNpy(options.saveO, shape, toFloats(o, bshd, image.o).data());
+  }
+  if (!options.saveLse.empty())
+    writeNpy(options.saveLse, {lse.batch, lse.heads, lse.positions},
+             toFloats(lse, /*bshd=*/false, image.lse).data());
+}
+
+static void requireOutputs(const RunOptions &options, const Problem &problem) {
+  if (!options.saveO.empty() && !problem.outputO)
+    throw InputError("--save-o: attention '" + problem.name +
+                     "' outputs lse only");
+  if (!options.saveLse.empty() && !problem.outputLse)
+    throw InputError("--save-lse: attention '" + problem.name +
+                     "' outputs o only");
+}
+
+namespace {
+/// What is printed: text as it comes, or one object at the end.
+class Report {
+public:
+  explicit Report(bool asJson) : asJson(asJson) {}
+  void line(const std::string &key, const std::string &value) {
+    text << key << ": " << value << "\n";
+    object[key] = value;
+  }
+  void note(const std::string &value) {
+    text << "note: " << value << "\n";
+    object["notes"].push_back(value);
+  }
+  void section(const std::string &key, const std::string &asText,
+               const std::string &json) {
+    text << asText;
+    object[key] = ordered_json::parse(json);
+  }
+  void print() const {
+    std::cout << (asJson ? object.dump(1) + "\n" : text.str());
+  }
+
+private:
+  bool asJson;
+  std::ostringstream text;
+  ordered_json object = ordered_json::object();
+};
+} // namespace
+
+/// The checked launch, or one plain launch whose outputs can be saved.
+static bool runLaunch(const RunOptions &options, Device &device,
+                      LoadedPackage &loaded, const Inputs &inputs,
+                      const CheckOptions &checkOptions, Report &report) {
+  if (options.check) {
+    CheckResult result = checkRun(device, loaded, inputs, checkOptions);
+    report.section("check", result.text(), result.json());
+    if (!result.outputs.o.empty() || !result.outputs.lse.empty())
+      saveOutputs(options, inputs, result.outputs);
+    return result.passed();
+  }
+  Execution execution(device, loaded, inputs, {});
+  LaunchPlan plan = execution.run(checkOptions.grid);
+  report.line("kernel", plan.reason);
+  saveOutputs(options, inputs, execution.outputs());
+  return true;
+}
+
+ExitCode run::runSession(const RunOptions &options) {
+  Source source = readSource(options.source, options.attention);
+  const Problem &problem =
+      source.package ? source.package->problem : *source.problem;
+  requireOutputs(options, problem);
+  InputOptions inputOptions = options.inputs;
+  inputOptions.tails = options.check;
+  Inputs inputs = makeInputs(problem, inputOptions);
+  OpenedDevice opened = openDevice(options.device);
+  DeviceInfo info = opened.device->info();
+  Package package = toPackage(
+      source, options.target.empty() ? deviceTarget(info) : options.target);
+  LoadedPackage loaded(package, *opened.device);
+  Report report(options.json);
+  if (!opened.note.empty())
+    report.note(opened.note);
+  if (opened.isSimulator && options.bench)
+    report.note("--bench times the simulator on this host, not a GPU");
+  report.line("device", info.name + " (" + deviceTarget(info) + ")");
+  report.line("problem", describe(problem, inputs));
+  for (const std::string &note : inputs.notes)
+    report.note(note);
+  bool right = true;
+  CheckOptions checkOptions = options.checkOptions;
+  // The simulator knows every buffer's end itself; a guard band would hide
+  // what it reports exactly.
+  if (opened.isSimulator)
+    checkOptions.guardBytes = 0;
+  if (options.check || !options.bench || !options.saveO.empty() ||
+      !options.saveLse.empty())
+    right = runLaunch(options, *opened.device, loaded, inputs, checkOptions,
+                      report);
+  if (right && options.bench) {
+    inputOptions.tails = false;
+    BenchResult result =
+        benchRun(*opened.device, loaded,
+                 options.check ? makeInputs(problem, inputOptions) : inputs,
+                 checkOptions.grid, options.benchRepeats);
+    report.section("bench", result.text(), result.json());
+  }
+  report.print();
+  return right ? Right : CheckFailed;
+}

@@ -1,0 +1,36 @@
+//===- Source.h - From a file to a package ----------------------*- C++ -*-===//
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_TOOLS_RUN_SOURCE_H
+#define ATTN_TOOLS_RUN_SOURCE_H
+
+#include "attn/Runtime/Package.h"
+
+#include <optional>
+#include <string>
+
+namespace attn::run {
+
+/// A spec or package as read, before the device is known.
+struct Source {
+  std::string path, text;
+  std::optional<Package> package; ///< read from a package file
+  std::optional<Problem> problem; ///< parsed from a spec
+};
+
+/// Reads a file; a package is told from a spec by its first character. A spec
+/// is parsed and checked. Throws InputError or PackageError with one line;
+/// diagnostics of a spec have then been printed.
+Source readSource(const std::string &path, const std::string &attention);
+
+/// The package of a source: the one that was read, or the spec compiled for
+/// `target`.
+Package toPackage(const Source &source, const std::string &target);
+
+} // namespace attn::run
+
+#endif // ATTN_TOOLS_RUN_SOURCE_H
