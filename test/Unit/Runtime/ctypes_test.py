@@ -1,0 +1,58 @@
+# Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The Python binding of bench/ against the library: ctypes_test.py BENCH LIBRARY.
+
+Needs no GPU: a launch gets as far as looking for the driver, past the check of
+the structure's size.
+"""
+
+import ctypes
+import sys
+import unittest
+
+bench, library = sys.argv[1:3]
+sys.path.insert(0, bench)
+import attn_runtime  # noqa: E402
+
+
+class Binding(unittest.TestCase):
+    def setUp(self):
+        self.runtime = attn_runtime.Runtime(library)
+        self.args = attn_runtime.LaunchArgs()
+        self.args.struct_bytes = ctypes.sizeof(self.args)
+
+    def message(self, name, *arguments):
+        with self.assertRaises(RuntimeError) as caught:
+            self.runtime.call(name, *arguments)
+        return str(caught.exception)
+
+    def test_structure_matches_the_header(self):
+        # The package is looked at after the arguments' size and arrays.
+        message = self.message("attn_launch", None, ctypes.byref(self.args), None)
+        self.assertEqual(message, "attn_launch: package: null pointer")
+
+    def test_another_size_is_refused(self):
+        self.args.struct_bytes -= 8
+        message = self.message("attn_launch", None, ctypes.byref(self.args), None)
+        self.assertIn("header and library differ", message)
+
+    def test_arrays_are_read_where_they_are_written(self):
+        params = (attn_runtime.Param * 1)()
+        self.args.params, self.args.param_count = params, 1
+        message = self.message("attn_launch", None, ctypes.byref(self.args), None)
+        self.assertEqual(message, "attn_launch: name of a param: null pointer")
+        params[0].name = b"left"
+        tensors = (attn_runtime.Tensor * 1)()
+        self.args.tensors, self.args.tensor_count = tensors, 1
+        message = self.message("attn_launch", None, ctypes.byref(self.args), None)
+        self.assertEqual(message, "attn_launch: name of a tensor: null pointer")
+
+    def test_missing_package(self):
+        package = ctypes.c_void_p()
+        message = self.message("attn_package_load", b"/no/such/file", ctypes.byref(package))
+        self.assertEqual(message, "attn_package_load: /no/such/file: cannot read the file")
+        self.assertIsNone(package.value)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
