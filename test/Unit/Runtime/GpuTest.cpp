@@ -1,0 +1,236 @@
+//===- GpuTest.cpp - The GPU code over a fake driver ----------------------===//
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Gpu.h"
+#include "Driver.h"
+#include "FakeDriver.h"
+#include "Fixtures.h"
+#include "attn/Runtime/attn_runtime.h"
+
+#include <dlfcn.h>
+
+using namespace attn;
+using namespace attn::test;
+
+namespace {
+
+class GpuTest : public ::testing::Test {
+protected:
+  void SetUp() override {
+    // The run path of this test finds the fake one first.
+    void *library = dlopen("libcuda.so.1", RTLD_NOW);
+    ASSERT_NE(library, nullptr) << dlerror();
+    auto find =
+        reinterpret_cast<FakeDriver *(*)()>(dlsym(library, "fakeDriver"));
+    ASSERT_NE(find, nullptr) << "a real driver was found";
+    fake = find();
+    *fake = FakeDriver();
+  }
+
+  FakeDriver *fake = nullptr;
+};
+
+TEST_F(GpuTest, NoDevice) {
+  fake->initResult = driver::errorNoDevice;
+  EXPECT_EQ(messageOf<DeviceError>([] { driver::loadDriver("libcuda.so.1"); }),
+            "no NVIDIA GPU: the driver is installed but finds no device");
+  fake->initResult = 999;
+  EXPECT_EQ(messageOf<DeviceError>([] { driver::loadDriver("libcuda.so.1"); }),
+            "starting the NVIDIA driver: CUDA_ERROR_OF_THE_FAKE: as told");
+  fake->initResult = 0;
+  fake->deviceCount = 0;
+  EXPECT_EQ(messageOf<DeviceError>([] { openGpu(); }),
+            "no NVIDIA GPU: the driver is installed but finds no device");
+  fake->deviceCount = 2;
+  EXPECT_EQ(messageOf<DeviceError>([] { openGpu(2); }),
+            "GPU 2: allowed 0 .. 1");
+}
+
+TEST_F(GpuTest, InfoAndPeaks) {
+  DeviceInfo info = openGpu()->info();
+  EXPECT_EQ(info.name, "fake H200");
+  EXPECT_EQ(info.smMajor, 9);
+  EXPECT_EQ(info.multiprocessors, 132);
+  EXPECT_EQ(info.sharedBytesPerBlock, 232448);
+  EXPECT_NEAR(info.peakTensorFlops, 1070.5e12, 0.1e12);
+  EXPECT_NEAR(info.peakBytesPerSecond, 4.917e12, 0.001e12);
+  EXPECT_EQ(fake->contexts, 0); // released
+}
+
+TEST_F(GpuTest, Memory) {
+  std::unique_ptr<Device> gpu = openGpu();
+  DevicePtr ptr = gpu->allocate(16);
+  gpu->fill32(ptr, 0xABCD, 16);
+  uint32_t words[4] = {1, 2, 3, 4}, back[4] = {};
+  gpu->copyToDevice(ptr, words, 8);
+  gpu->copyFromDevice(back, ptr, 16);
+  EXPECT_EQ(back[1], 2u);
+  EXPECT_EQ(back[2], 0xABCDu);
+  gpu->release(ptr);
+  EXPECT_TRUE(fake->memory.empty());
+  fake->freeBytes = 1000;
+  EXPECT_EQ(messageOf<DeviceError>([&] { gpu->allocate(1001); }),
+            "out of device memory: 1001 bytes asked for, 1000 of 2147483648 "
+            "free");
+}
+
+TEST_F(GpuTest, LoadErrors) {
+  std::unique_ptr<Device> gpu = openGpu();
+  fake->loadResult = driver::errorUnsupportedPtxVersion;
+  EXPECT_EQ(
+      messageOf<DeviceError>([&] { gpu->loadModule(".version 8.7\n"); }),
+      "NVIDIA driver too old: it supports CUDA 12.4, the kernel is PTX 8.7; "
+      "install a newer driver");
+  fake->loadResult = driver::errorInvalidPtx;
+  fake->loadLog = "line 3: syntax";
+  EXPECT_EQ(messageOf<DeviceError>([&] { gpu->loadModule("x"); }),
+            "loading PTX: CUDA_ERROR_OF_THE_FAKE: as told\nline 3: syntax");
+  EXPECT_EQ(fake->modules, 0);
+}
+
+TEST_F(GpuTest, LaunchesAndLimits) {
+  std::unique_ptr<Device> gpu = openGpu();
+  std::unique_ptr<DeviceModule> module = gpu->loadModule("entry fwd");
+  fake->argumentBytes = {8, 4};
+  LaunchConfig config;
+  config.grid[0] = 7;
+  config.block[0] = 128;
+  config.sharedBytes = 100000;
+  int stream = 0;
+  config.stream = &stream;
+  config.arguments = {{1, 0, 0, 0, 0, 0, 0, 2}, {3, 0, 0, 4}};
+  module->launch("fwd", config);
+  ASSERT_EQ(fake->launches.size(), 1u);
+  const FakeLaunch &launch = fake->launches[0];
+  EXPECT_EQ(launch.grid[0], 7u);
+  EXPECT_EQ(launch.grid[1], 1u);
+  EXPECT_EQ(launch.block[0], 128u);
+  EXPECT_EQ(launch.sharedBytes, 100000u);
+  EXPECT_EQ(launch.stream, &stream);
+  EXPECT_EQ(launch.arguments,
+            (std::vector<uint64_t>{0x0200000000000001, 0x04000003}));
+  // More than 48 KB must be asked for, once.
+  EXPECT_EQ(fake->sharedLimit["fwd"], 100000);
+  fake->sharedLimit.clear();
+  module->launch("fwd", config);
+  EXPECT_TRUE(fake->sharedLimit.empty());
+  EXPECT_EQ(module->occupancy("fwd", 128, 100000), 2);
+  EXPECT_EQ(messageOf<DeviceError>([&] { module->launch("bwd", config); }),
+            "looking up kernel 'bwd': CUDA_ERROR_OF_THE_FAKE: as told");
+  fake->launchResult = 1;
+  EXPECT_EQ(messageOf<DeviceError>([&] { module->launch("fwd", config); }),
+            "launching kernel 'fwd': CUDA_ERROR_OF_THE_FAKE: as told");
+  module.reset();
+  EXPECT_EQ(fake->modules, 0);
+}
+
+TEST_F(GpuTest, SmallKernelsKeepTheDefaultLimit) {
+  std::unique_ptr<Device> gpu = openGpu();
+  std::unique_ptr<DeviceModule> module = gpu->loadModule("entry fwd");
+  LaunchConfig config;
+  config.sharedBytes = 48 * 1024;
+  module->launch("fwd", config);
+  EXPECT_TRUE(fake->sharedLimit.empty());
+}
+
+TEST_F(GpuTest, TimingReleasesItsEvents) {
+  std::unique_ptr<Device> gpu = openGpu();
+  int runs = 0;
+  auto body = [](void *context) { ++*static_cast<int *>(context); };
+  EXPECT_EQ(gpu->timeMilliseconds(nullptr, 5, body, &runs), 1.5);
+  EXPECT_EQ(runs, 5);
+  fake->synchronizeResult = 700;
+  EXPECT_THROW(gpu->timeMilliseconds(nullptr, 1, body, &runs), DeviceError);
+  EXPECT_EQ(messageOf<DeviceError>([&] { gpu->synchronize(); }),
+            "running a kernel: CUDA_ERROR_OF_THE_FAKE: as told");
+  EXPECT_EQ(fake->events, 0);
+}
+
+//===----------------------------------------------------------------------===//
+// The C interface on the caller's context
+//===----------------------------------------------------------------------===//
+
+attn_view cView(const TensorView &view) {
+  return {view.data, view.strideB, view.strideH, view.strideS};
+}
+
+TEST_F(GpuTest, CInterfaceLaunches) {
+  Package source = smallPackage();
+  source.kernels[0].ptx += ".entry fwd";
+  std::string text = toJson(source);
+  attn_package *package = nullptr;
+  ASSERT_EQ(attn_package_parse(text.data(), int64_t(text.size()), &package),
+            ATTN_OK);
+  LaunchArguments small = smallArguments();
+  attn_param param = {"left", 0, 11, 0};
+  attn_tensor tensor = {"bias", 0x60000, 12};
+  attn_launch_args args = {};
+  args.struct_bytes = sizeof(args);
+  args.batch = small.batch;
+  args.q_len = small.qLen;
+  args.k_len = small.kLen;
+  args.q = cView(small.q);
+  args.k = cView(small.k);
+  args.v = cView(small.v);
+  args.o = cView(small.o);
+  args.lse = cView(small.lse);
+  args.params = &param;
+  args.param_count = 1;
+  args.tensors = &tensor;
+  args.tensor_count = 1;
+  int64_t bytes = -1;
+  EXPECT_EQ(attn_query_workspace(package, &args, &bytes), ATTN_OK);
+  EXPECT_EQ(bytes, 0);
+  EXPECT_TRUE(fake->loaded.empty());
+  EXPECT_EQ(attn_prepare(package, &args), ATTN_OK) << attn_last_error();
+  EXPECT_EQ(fake->loaded.size(), 1u);
+  EXPECT_EQ(fake->sharedLimit["fwd"], 65536);
+  fake->argumentBytes = {8, 8, 8, 8, 8, 4, 4, 4, 4, 4, 4, 8};
+  int stream = 0;
+  EXPECT_EQ(attn_launch(package, &args, &stream), ATTN_OK) << attn_last_error();
+  EXPECT_EQ(fake->loaded.size(), 1u); // prepared already
+  ASSERT_EQ(fake->launches.size(), 1u);
+  EXPECT_EQ(fake->launches[0].stream, &stream);
+  EXPECT_EQ(fake->launches[0].grid[0], 16u);
+  EXPECT_EQ(fake->launches[0].arguments[0], 0x10000u);
+  EXPECT_EQ(fake->launches[0].arguments[9], 11u);
+  EXPECT_EQ(fake->launches[0].arguments[11], 0x60000u);
+  args.grid = 5;
+  EXPECT_EQ(attn_launch(package, &args, nullptr), ATTN_OK);
+  EXPECT_EQ(fake->launches[1].grid[0], 5u);
+  char line[16];
+  EXPECT_EQ(attn_explain(package, &args, line, 4), ATTN_OK);
+  EXPECT_STREQ(line, "fwd");
+  args.q.data += 2;
+  EXPECT_EQ(attn_launch(package, &args, nullptr), ATTN_ERROR_INPUT);
+  EXPECT_STREQ(attn_last_error(),
+               "q = 0x10002: the base address is 2 bytes past a multiple of "
+               "16, allowed multiples of 16");
+  args.q_len = 0;
+  EXPECT_EQ(attn_launch(package, &args, nullptr), ATTN_OK);
+  EXPECT_EQ(fake->launches.size(), 2u);
+  attn_package_free(package);
+  EXPECT_EQ(fake->modules, 0);
+  EXPECT_EQ(fake->contexts, 0); // the caller's was never retained
+}
+
+TEST_F(GpuTest, CInterfaceNeedsAContext) {
+  std::string text = toJson(smallPackage());
+  attn_package *package = nullptr;
+  ASSERT_EQ(attn_package_parse(text.data(), int64_t(text.size()), &package),
+            ATTN_OK);
+  attn_launch_args args = {};
+  args.struct_bytes = sizeof(args);
+  fake->hasCurrentContext = false;
+  EXPECT_EQ(attn_launch(package, &args, nullptr), ATTN_ERROR_DEVICE);
+  EXPECT_STREQ(attn_last_error(),
+               "no CUDA context is current on this thread: make one current "
+               "(any CUDA runtime call does) before launching");
+  attn_package_free(package);
+}
+
+} // namespace
