@@ -35,7 +35,7 @@ public:
 /// Binary form of a kernel parameter. A Bool param travels as I32.
 enum class ArgumentType { Ptr, I64, I32, F32 };
 
-/// A kernel parameter. Names (docs/Architecture.md, "Kernel arguments"):
+/// A kernel parameter. Names (docs/Runtime.md, "Kernel arguments"):
 ///   Ptr  q k v o lse q_lens k_lens workspace tensor:NAME
 ///   I64  {q,k,v,o,lse}_stride_{b,h,s}, in elements
 ///   I32  batch q_len k_len
