@@ -82,6 +82,13 @@ struct FromBfloat {
   static float of(uint16_t bits) { return fromBfloat(bits); }
 };
 
+/// One half of a pair.
+template <class Small, bool High> struct Part {
+  static float of(uint32_t pair) {
+    return Small::of(static_cast<uint16_t>(High ? pair >> 16 : pair));
+  }
+};
+
 /// The lanes for which sources 0 and 1 compare.
 using CompareFunction = uint32_t (*)(Warp &, const Inst &);
 
@@ -110,8 +117,16 @@ template <class T, class As> CompareFunction pick(unsigned comparison) {
   return functions[comparison];
 }
 
-CompareFunction pickForType(Type type, bool ftz, unsigned comparison) {
+/// For pairs, the function of the low or of the high half.
+CompareFunction pickForType(Type type, bool ftz, unsigned comparison,
+                            bool high) {
   switch (type) {
+  case Type::F16x2:
+    return high ? pick<uint32_t, Part<FromHalf, true>>(comparison)
+                : pick<uint32_t, Part<FromHalf, false>>(comparison);
+  case Type::BF16x2:
+    return high ? pick<uint32_t, Part<FromBfloat, true>>(comparison)
+                : pick<uint32_t, Part<FromBfloat, false>>(comparison);
   case Type::B16:
   case Type::U16:
     return pick<uint16_t, AsIs>(comparison);
@@ -141,9 +156,12 @@ CompareFunction pickForType(Type type, bool ftz, unsigned comparison) {
   }
 }
 
-/// Functions by Inst::imm; handlers stay plain function pointers.
-CompareFunction functionOf(const Inst &inst) {
-  return reinterpret_cast<CompareFunction>(static_cast<intptr_t>(inst.imm));
+bool isPair(Type type) { return type == Type::F16x2 || type == Type::BF16x2; }
+
+/// The functions are in Inst::imm and, for the high halves of pairs, imm2.
+uint32_t callFunction(int64_t function, Warp &warp, const Inst &inst) {
+  auto address = static_cast<intptr_t>(function);
+  return reinterpret_cast<CompareFunction>(address)(warp, inst);
 }
 
 enum Combine : uint8_t { NoCombine, AndWith, OrWith, XorWith };
@@ -162,26 +180,51 @@ uint32_t combine(Combine how, uint32_t value, uint32_t with) {
   return value;
 }
 
-/// p|q = (a cmp b) op c, (!(a cmp b)) op c; a = Combine.
+/// p|q = (a cmp b) op c, (!(a cmp b)) op c; for pairs, the low and the high
+/// comparison. a = Combine.
 void runSetp(Warp &warp, const Inst &inst) {
-  uint32_t holds = functionOf(inst)(warp, inst);
+  uint32_t holds = callFunction(inst.imm, warp, inst);
+  uint32_t second = inst.imm2 ? callFunction(inst.imm2, warp, inst) : ~holds;
   auto how = static_cast<Combine>(inst.a);
   uint32_t with = how == NoCombine ? 0 : warp.predicate(inst.src(2));
   warp.setPredicate(inst.dst(0), combine(how, holds, with));
   if (inst.destinations == 2)
-    warp.setPredicate(inst.dst(1), combine(how, ~holds, with));
+    warp.setPredicate(inst.dst(1), combine(how, second, with));
 }
 
-/// set: true is all ones, or 1.0 for a float result.
+/// What `set` writes for true.
+uint32_t trueBits(Type type) {
+  switch (type) {
+  case Type::F32:
+    return bitCast<uint32_t>(1.0f);
+  case Type::F16:
+  case Type::F16x2:
+    return 0x3c00;
+  case Type::BF16:
+  case Type::BF16x2:
+    return 0x3f80;
+  case Type::U16:
+  case Type::S16:
+    return 0xffff;
+  default:
+    return allLanes;
+  }
+}
+
+/// a = Combine.
 void runSet(Warp &warp, const Inst &inst) {
-  uint32_t holds = functionOf(inst)(warp, inst);
   auto how = static_cast<Combine>(inst.a);
   uint32_t with = how == NoCombine ? 0 : warp.predicate(inst.src(2));
-  holds = combine(how, holds, with);
-  uint32_t yes = inst.type == Type::F32 ? bitCast<uint32_t>(1.0f) : allLanes;
+  uint32_t low = combine(how, callFunction(inst.imm, warp, inst), with);
+  uint32_t high =
+      inst.imm2 ? combine(how, callFunction(inst.imm2, warp, inst), with) : 0;
+  // Of a pair compared into an integer each half is all ones or zero.
+  uint32_t yes = trueBits(inst.type);
+  yes = inst.imm2 ? yes & 0xffff : yes;
   uint32_t out[warpSize];
   for (unsigned lane = 0; lane < warpSize; ++lane)
-    out[lane] = holds >> lane & 1 ? yes : 0;
+    out[lane] =
+        (low >> lane & 1 ? yes : 0) | (high >> lane & 1 ? yes << 16 : 0);
   commit<1>(warp, inst.dst(), out);
 }
 
@@ -200,10 +243,15 @@ Type decodeComparison(Builder &b) {
     b.inst.a = static_cast<uint8_t>(AndWith + *how);
   bool ftz = b.take("ftz");
   Type type = b.takeType();
-  CompareFunction function = pickForType(type, ftz, index);
-  if (!function)
-    b.refuse();
-  b.inst.imm = static_cast<int64_t>(reinterpret_cast<intptr_t>(function));
+  auto functionFor = [&](bool high) {
+    CompareFunction function = pickForType(type, ftz, index, high);
+    if (!function)
+      b.refuse();
+    return static_cast<int64_t>(reinterpret_cast<intptr_t>(function));
+  };
+  b.inst.imm = functionFor(/*high=*/false);
+  if (isPair(type))
+    b.inst.imm2 = functionFor(/*high=*/true);
   return type;
 }
 
@@ -226,9 +274,15 @@ void decodeSetp(Builder &b) {
 
 void decodeSet(Builder &b) {
   Type result = b.takeType(); // comes first
-  if (result != Type::U32 && result != Type::S32 && result != Type::F32)
-    b.refuse();
   Type type = decodeComparison(b);
+  bool pairResult = isPair(result);
+  bool legal = pairResult ? result == type
+                          : result != Type::Pred && typeBits(result) <= 32 &&
+                                typeBits(result) >= 16;
+  if (isPair(type) && !pairResult)
+    legal = result == Type::U32 || result == Type::S32;
+  if (!legal)
+    b.refuse();
   b.inst.type = result;
   b.expectOperands(b.inst.a ? 4 : 3);
   b.dst(0, result);

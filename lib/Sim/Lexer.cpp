@@ -108,13 +108,13 @@ private:
   }
 
   /// Words keep their dots and double colons: `%tid.x`,
-  /// `cp.async.ca.shared::cta.global`.
+  /// `cp.async.ca.shared::cta.global`. Directives do not: `.reg.b32` is two.
   Token word() {
     size_t start = at++;
     for (;;) {
       if (isWordChar(peek()))
         ++at;
-      else if (peek() == '.' && isWordChar(peek(1)))
+      else if (source[start] != '.' && peek() == '.' && isWordChar(peek(1)))
         at += 2;
       else if (peek() == ':' && peek(1) == ':' && isWordChar(peek(2)))
         at += 3;

@@ -308,6 +308,14 @@ TEST(Half, Arithmetic) {
             0x3f807fffu);
   EXPECT_EQ(eval("min.f16x2 %r3, %r0, %r1;", 0x3c007e00, 0xbc003c00),
             0xbc003c00u);
+  EXPECT_EQ(eval("set.lt.f16x2.f16x2 %r3, %r0, %r1;", 0x3c004000, 0x40003c00),
+            0x3c000000u);
+  EXPECT_EQ(eval("set.geu.u32.bf16x2 %r3, %r0, %r1;", 0x3f807fff, 0x40003f80),
+            0x0000ffffu);
+  EXPECT_EQ(eval("setp.gt.f16x2 %p0|%p1, %r0, %r1; selp.u32 %r4, 1, 0, %p0;"
+                 "selp.u32 %r5, 2, 0, %p1; or.b32 %r3, %r4, %r5;",
+                 0x3c004000, 0x40003c00),
+            1u);
   EXPECT_EQ(eval("neg.bf16x2 %r3, %r0;", 0x3f80bf80), 0xbf803f80u);
   EXPECT_EQ(
       eval("fma.rn.relu.f16x2 %r3, %r0, %r1, %r2;", 0xbc003c00, 0x3c003c00, 0),
