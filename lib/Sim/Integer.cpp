@@ -147,6 +147,19 @@ template <class T, bool Add> void run24(Warp &warp, const Inst &inst) {
                        [=](T a, T b) { return mulLow(cut(a), cut(b)); });
 }
 
+/// The operation on both halves of a pair.
+template <template <class> class Op, class T>
+void runPair(Warp &warp, const Inst &inst) {
+  mapLanes2<uint32_t, uint32_t, uint32_t>(
+      warp, inst, [](uint32_t a, uint32_t b) {
+        auto low = static_cast<uint16_t>(
+            Op<T>::run(static_cast<T>(a), static_cast<T>(b)));
+        auto high = static_cast<uint16_t>(
+            Op<T>::run(static_cast<T>(a >> 16), static_cast<T>(b >> 16)));
+        return uint32_t(high) << 16 | low;
+      });
+}
+
 template <template <class> class Op> Handler pick2(Builder &b, Type type) {
   switch (type) {
   case Type::S16:
@@ -213,6 +226,23 @@ bool decodeAsFloat(Builder &b, Type type) {
   return decodeFloatArithmetic(b, type) || decodeHalfArithmetic(b, type);
 }
 
+/// add, min and max also work on pairs of 16-bit integers.
+template <template <class> class Op> Handler pickPair(Type type) {
+  return type == Type::S16x2   ? runPair<Op, int16_t>
+         : type == Type::U16x2 ? runPair<Op, uint16_t>
+                               : Handler(nullptr);
+}
+
+template <template <class> class Op> void decodeExtremum(Builder &b) {
+  Type type = b.takeType();
+  if (decodeAsFloat(b, type))
+    return;
+  b.inst.run = pickPair<Op>(type);
+  if (!b.inst.run)
+    b.inst.run = pick2<Op>(b, type);
+  operands(b, 2, type);
+}
+
 template <template <class> class Op> void decode2(Builder &b) {
   Type type = b.takeType();
   if (decodeAsFloat(b, type))
@@ -226,7 +256,9 @@ void decodeAddSub(Builder &b) {
   Type type = b.takeType();
   if (decodeAsFloat(b, type))
     return;
-  b.inst.run = pick2<Op>(b, type);
+  b.inst.run = Subtract ? nullptr : pickPair<Op>(type);
+  if (!b.inst.run)
+    b.inst.run = pick2<Op>(b, type);
   if (type == Type::S32 && b.take("sat"))
     b.inst.run = runSaturating<Subtract>;
   operands(b, 2, type);
@@ -337,8 +369,8 @@ void addIntegerInstructions(DecodeTable &table) {
   table["sad"] = decodeSad;
   table["div"] = decode2<Div>;
   table["rem"] = decode2<Rem>;
-  table["min"] = decode2<Min>;
-  table["max"] = decode2<Max>;
+  table["min"] = decodeExtremum<Min>;
+  table["max"] = decodeExtremum<Max>;
   table["abs"] = decodeSigned1<Abs>;
   table["neg"] = decodeSigned1<Neg>;
 }

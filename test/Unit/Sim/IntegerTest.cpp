@@ -162,6 +162,16 @@ const std::vector<Case32> &cases32() {
        [](U a, U, U) { return a << 16 | a >> 16; }},
       {"mov.b32 {%h0, _}, %r0; mul.wide.s16 %r3, %h0, -3;",
        [](U a, U, U) { return U(int16_t(a) * -3); }},
+      {"add.u16x2 %r3, %r0, %r1;",
+       [](U a, U b, U) {
+         return ((a & 0xffff0000) + (b & 0xffff0000)) | ((a + b) & 0xffff);
+       }},
+      {"max.s16x2 %r3, %r0, %r1;",
+       [](U a, U b, U) {
+         auto low = std::max(int16_t(a), int16_t(b));
+         auto high = std::max(int16_t(a >> 16), int16_t(b >> 16));
+         return U(uint16_t(high)) << 16 | uint16_t(low);
+       }},
       {"mad24.lo.s32 %r3, %r0, %r1, %r2;",
        [](U a, U b, U c) { return U(S(a << 8) >> 8) * U(S(b << 8) >> 8) + c; }},
   };
