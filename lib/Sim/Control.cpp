@@ -99,6 +99,14 @@ void decodeNothing(Builder &b) {
   b.inst.run = runNothing;
 }
 
+/// Launches run one after the other, so what came before is always done.
+void decodeGridDependency(Builder &b) {
+  if (!b.takeOneOf({"wait", "launch_dependents"}))
+    b.refuse();
+  b.expectOperands(0);
+  b.inst.run = runNothing;
+}
+
 } // namespace
 
 void addControlInstructions(DecodeTable &table) {
@@ -107,6 +115,7 @@ void addControlInstructions(DecodeTable &table) {
   table["ret"] = decodeExit;
   table["exit"] = decodeExit;
   table["trap"] = decodeTrap;
+  table["griddepcontrol"] = decodeGridDependency;
   table["nanosleep"] = decodeNothing;
   table["brkpt"] = decodeNothing;
 }

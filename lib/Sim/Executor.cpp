@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 
 namespace attn::sim {
 
@@ -27,6 +28,7 @@ void Warp::start(Block &owner, unsigned number, uint32_t validLanes) {
   join = noTarget;
   steps = clockReads = 0;
   stack.clear();
+  reports.clear();
   copies.reset();
   file.resize(program->fileWords);
   std::copy(program->constants.begin(), program->constants.end(), file.begin());
@@ -136,6 +138,8 @@ template <bool Sanitize, bool Trace> void Warp::runLoop(uint64_t budget) {
       if (Trace)
         trace(inst);
     }
+    if (Sanitize && !reports.empty())
+      flushReports(inst);
     pc = next;
     if (pc == join || !active)
       reconverge();
@@ -247,25 +251,41 @@ std::string describeThreads(const Warp &warp, uint32_t lanes) {
 
 void Warp::report(const Inst &inst, const char *check, uint32_t lanes,
                   const std::string &what, const std::string &mend) {
-  SimFinding finding;
-  finding.check = check;
-  finding.kernel = program->name;
-  finding.line = inst.line;
-  finding.instruction = program->texts[inst.text];
-  const uint32_t *at = block->index;
-  finding.where = "block (" + std::to_string(at[0]) + ", " +
-                  std::to_string(at[1]) + ", " + std::to_string(at[2]) +
-                  "), warp " + std::to_string(id);
-  if (lanes)
-    finding.where += ", " + describeThreads(*this, lanes);
-  finding.what = what;
-  finding.mend = mend;
-  block->launch.add(finding, &inst);
+  for (Report &earlier : reports)
+    if (std::strcmp(earlier.check, check) == 0) {
+      earlier.lanes |= lanes;
+      return;
+    }
+  reports.push_back({check, lanes, what, mend});
+  if (!block->shadow)
+    flushReports(inst);
+}
+
+void Warp::flushReports(const Inst &inst) {
+  std::vector<Report> all;
+  all.swap(reports);
+  for (const Report &report : all) {
+    SimFinding finding;
+    finding.check = report.check;
+    finding.kernel = program->name;
+    finding.line = inst.line;
+    finding.instruction = program->texts[inst.text];
+    const uint32_t *at = block->index;
+    finding.where = "block (" + std::to_string(at[0]) + ", " +
+                    std::to_string(at[1]) + ", " + std::to_string(at[2]) +
+                    "), warp " + std::to_string(id);
+    if (report.lanes)
+      finding.where += ", " + describeThreads(*this, report.lanes);
+    finding.what = report.what;
+    finding.mend = report.mend;
+    block->launch.add(finding, &inst);
+  }
 }
 
 void Warp::fail(const Inst &inst, const char *check, uint32_t lanes,
                 const std::string &what, const std::string &mend) {
   report(inst, check, lanes, what, mend);
+  flushReports(inst);
   throw LaunchAborted();
 }
 

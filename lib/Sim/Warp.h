@@ -95,7 +95,8 @@ public:
   void diverge(const Inst &inst, const Side *sides, unsigned count);
   void exitLanes(uint32_t mask);
 
-  /// A finding after which the warp goes on.
+  /// A finding after which the warp goes on. Those of one check at one
+  /// instruction become one finding, told by the first.
   void report(const Inst &inst, const char *check, uint32_t lanes,
               const std::string &what, const std::string &mend);
   /// A finding that ends the launch.
@@ -123,6 +124,7 @@ private:
   void checkRead(const Inst &inst, const Operand &operand, uint32_t lanes);
   void checkReads(const Inst &inst);
   void markWrites(const Inst &inst);
+  void flushReports(const Inst &inst);
   void trace(const Inst &inst);
   void reconverge();
   void fillSpecials();
@@ -142,6 +144,12 @@ private:
   std::vector<uint32_t>
       written; ///< by register number: lanes that hold a value
   std::vector<StackEntry> stack;
+  struct Report {
+    const char *check;
+    uint32_t lanes;
+    std::string what, mend;
+  };
+  std::vector<Report> reports; ///< of the current instruction
   const Allocation *lastAllocation = nullptr;
 };
 

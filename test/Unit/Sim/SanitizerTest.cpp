@@ -43,7 +43,7 @@ const Broken kernels[] = {
      "setp.eq.u32 %p0, %t, 0;", "uninitialized-register", 1, "never wrote"},
     {"UninitializedShared", "FIX\nld.shared.u32 %r0, [%r10];",
      "st.shared.u32 [%r10], %t;", "uninitialized-shared", 1,
-     "shared address 0x400"},
+     "threads 0-31: reads shared address 0x400"},
     {"ReadAfterWrite",
      "setp.lt.u32 %p0, %t, 32;\n@%p0 st.shared.u32 [%r10], %t;\nFIX\n"
      "@!%p0 ld.shared.u32 %r0, [%r11];",
