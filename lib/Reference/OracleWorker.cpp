@@ -127,7 +127,7 @@ void OracleWorker::findVisible() {
   if (!mask)
     return;
   for (size_t r = 0; r < rows.size(); ++r)
-    mask->evaluateBool(rows[r].at, 0, kLen, nullptr, &visible[r * kLen]);
+    mask->evaluateBool(rows[r].at, 0, kLen, nullptr, visible.data() + r * kLen);
 }
 
 bool OracleWorker::anyVisible(int64_t first, int64_t count) const {
@@ -174,7 +174,8 @@ void OracleWorker::applyScores() {
     return;
   for (size_t r = 0; r < rows.size(); ++r) {
     double *row = logits.data() + r * kLen;
-    score->evaluateFloat(rows[r].at, 0, kLen, row, &visible[r * kLen], row);
+    score->evaluateFloat(rows[r].at, 0, kLen, row, visible.data() + r * kLen,
+                         row);
   }
 }
 

@@ -114,10 +114,11 @@ TEST(Inputs, TensorsOfEveryType) {
     tensor.monotone = true;
     bytes = makeTensor(tensor, {3, 200}, Fill::Normal, 1, 0);
     for (int64_t at = 1; at < 600; ++at)
-      if (at % 200)
+      if (at % 200) {
         EXPECT_GE(loadElement(type, bytes.data(), at),
                   loadElement(type, bytes.data(), at - 1))
             << spelling(type);
+      }
   }
 }
 
