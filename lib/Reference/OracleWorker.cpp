@@ -211,11 +211,12 @@ void OracleWorker::softmax(size_t r) {
   }
   // A plain implementation holds logits in f32.
   double plainMax = float(max);
-  double sum = 0;
+  double sum = 0, plainSum = 0;
   for (int64_t k = 0; k < kLen; ++k) {
     if (!seen[k])
       continue;
     double plain = std::exp(float(p[k]) - plainMax);
+    plainSum += plain; // of P before it is rounded
     for (size_t t = 0; t < context.twins; ++t)
       twinP[(r * kLen + k) * context.twins + t] =
           roundTo(problem.dtype, plain * twinFactors[t]) / twinFactors[t];
@@ -226,6 +227,7 @@ void OracleWorker::softmax(size_t r) {
                  ? sinkLogit + std::log1p(sum * std::exp(max - sinkLogit))
                  : max + std::log(sum + std::exp(sinkLogit - max));
   row.sum = sum + std::exp(sinkLogit - max);
+  row.plainSum = plainSum + std::exp(sinkLogit - plainMax);
 }
 
 void OracleWorker::accumulate() {
@@ -282,7 +284,7 @@ void OracleWorker::finish(Row &row) {
   for (int64_t d = 0; d < dim; ++d) {
     out[d] = row.o[d] / row.sum;
     for (size_t t = 0; t < context.twins; ++t) {
-      double plain = roundTo(problem.out, row.twin[t * dim + d] / row.sum);
+      double plain = roundTo(problem.out, row.twin[t * dim + d] / row.plainSum);
       double error = std::fabs(plain - out[d]);
       if (std::isfinite(error))
         fact.plainError = std::max(fact.plainError, error);

@@ -61,7 +61,8 @@ private:
     size_t number; ///< in the reference
     RowPosition at;
     std::vector<double> q;
-    double sum = 0; ///< of exp(s - max) and the sink
+    /// Of exp(s - max) and the sink: exact, and as the plain twin has it.
+    double sum = 0, plainSum = 0;
     std::vector<double> o;
     std::vector<double> twin; ///< context.twins x headDimV
   };

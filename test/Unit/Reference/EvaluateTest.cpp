@@ -210,6 +210,17 @@ TEST(Evaluate, ShortCircuitHidesFaults) {
   EXPECT_EQ(f.at(guarded, 100), -1);
   EXPECT_FALSE(f.runner->outOfRange());
   EXPECT_EQ(f.at(guarded, 7), 17);
+  ExprPtr quotient = div(constant(6), sub(k(), constant(8)));
+  EXPECT_EQ(f.at(select(inside, quotient, constant(1)), 8), 1);
+  EXPECT_FALSE(f.runner->divisionByZero());
+  ExprPtr zeroPast = div(constant(6), sub(constant(8), k()));
+  Rule rule(both(inside, ge(zeroPast, constant(0))), f.problem, f.bindings);
+  RuleRunner runner(rule);
+  std::vector<uint8_t> seen(12);
+  runner.evaluateBool(f.row, 0, 12, nullptr, seen.data());
+  EXPECT_FALSE(runner.divisionByZero()); // only keys 0 .. 7 divide
+  EXPECT_EQ(seen[7], 1);
+  EXPECT_EQ(seen[8], 0);
   // The same conditions the other way round reach the read.
   EXPECT_EQ(f.at(both(hit, inside), 100), 0);
   EXPECT_TRUE(f.runner->outOfRange());

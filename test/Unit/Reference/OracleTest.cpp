@@ -149,6 +149,37 @@ TEST(Oracle, PaddedLengthsDifferPerEntry) {
   expectBruteForce(t, formula);
 }
 
+TEST(Oracle, PackedSequencesGiveWhatEachGivesAlone) {
+  // Lengths (5, 33), (0, 4), (7, 0), (3, 70), packed along the rows.
+  TestLaunch t(groupedProblem(DType::F16), 1, 15, 107);
+  t.problem.batch = BatchKind::Varlen;
+  t.problem.mask = causal();
+  t.launch.q.strideB = t.launch.k.strideB = t.launch.v.strideB = 0;
+  t.launch.sequences = {
+      {5, 33, 0, 0}, {0, 4, 5, 33}, {7, 0, 5, 37}, {3, 70, 12, 37}};
+  fillRandomly(t);
+  t.run();
+  EXPECT_EQ(t.reference.rows.size(), size_t(6 * 15));
+  for (int64_t b : {0, 3}) {
+    const Sequence &sequence = t.launch.sequences[b];
+    TestLaunch alone(groupedProblem(DType::F16), 1, sequence.qLen,
+                     sequence.kLen);
+    alone.problem.mask = causal();
+    for (auto which : {Q, K, V}) {
+      int64_t start = which == Q ? sequence.qStart : sequence.kStart;
+      alone.set(which, [&](int64_t, int64_t h, int64_t s, int64_t d) {
+        return t.get(which, 0, h, start + s, d);
+      });
+    }
+    alone.run();
+    for (int64_t h = 0; h < 6; ++h)
+      for (int64_t i = 0; i < sequence.qLen; ++i) {
+        EXPECT_EQ(t.lse(b, h, i), alone.lse(0, h, i));
+        EXPECT_EQ(t.o(b, h, i, 39), alone.o(0, h, i, 39));
+      }
+  }
+}
+
 TEST(Oracle, ScalesOfEightBitKeysAndValues) {
   Problem problem = groupedProblem(DType::BF16);
   problem.kvDtype = DType::E4M3;
@@ -262,6 +293,32 @@ TEST(Oracle, PlainTwinIsOffByTheRoundingOfP) {
   for (const RowFacts &facts : t.reference.facts)
     finer = std::max(finer, facts.plainError);
   EXPECT_LT(finer, worst / 4);
+}
+
+TEST(Oracle, PlainTwinOfFewRowsTakesTheWorstOfItsRoundings) {
+  TestLaunch t(makeProblem(2, 1, 64), 1, 1, 300);
+  fillRandomly(t);
+  t.problem.out = DType::F32;
+  t.run();
+  for (const RowFacts &facts : t.reference.facts) {
+    EXPECT_GT(facts.plainError, 1e-5);
+    EXPECT_LT(facts.plainError, 4e-3 * facts.maxAbsV);
+  }
+}
+
+TEST(Oracle, PlainTwinHoldsLogitsInF32) {
+  // Logits of 2^20 and 2^20 + 1/32: the same number in f32.
+  TestLaunch t(makeProblem(2, 1, 8), 1, 1, 2);
+  t.problem.scale = 1;
+  t.set(Q, [](int64_t, int64_t, int64_t, int64_t d) {
+    return d == 0 ? 0x1p20 : d == 1 ? 0x1p-5 : 0;
+  });
+  t.set(K, [](int64_t, int64_t, int64_t s, int64_t d) {
+    return d == 0 || (d == 1 && s == 1) ? 1 : 0;
+  });
+  t.fill(V, Fill::OneHot).run();
+  EXPECT_NEAR(t.o(0, 0, 0, 1), 1 / (1 + std::exp(-1 / 32.0)), 1e-9);
+  EXPECT_NEAR(t.reference.facts[0].plainError, 1 / 128.0, 1e-3);
 }
 
 TEST(Oracle, Refusals) {
