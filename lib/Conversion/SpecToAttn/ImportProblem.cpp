@@ -325,7 +325,8 @@ OwningOpRef<ModuleOp> Importer::run(StringRef target) {
   OwningOpRef<ModuleOp> module =
       ModuleOp::create(builder, specLocation(context, problem, 1, 1));
   ir::setLevel(*module, ir::Level::Spec);
-  (*module)->setAttr(ir::targetAttrName, builder.getStringAttr(target));
+  if (!target.empty())
+    (*module)->setAttr(ir::targetAttrName, builder.getStringAttr(target));
   builder.setInsertionPointToStart(module->getBody());
   importKernel();
   for (const Param &param : problem.params)

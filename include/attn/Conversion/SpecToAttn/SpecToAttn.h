@@ -17,10 +17,11 @@
 namespace attn {
 
 /// A module at level `spec` that holds `problem` as one attn.kernel, for a
-/// target such as "sm_80". Integer arithmetic, of 64-bit meaning, becomes i32
-/// where the result provably fits. Every op stands at its place in the
-/// specification, and KernelOp::getFieldLoc finds the fields. Null, with
-/// diagnostics, for a problem that no specification can give (a manifest may).
+/// target such as "sm_80" (empty: none yet). Integer arithmetic, of 64-bit
+/// meaning, becomes i32 where the result provably fits. Every op stands at its
+/// place in the specification, and KernelOp::getFieldLoc finds the fields.
+/// Null, with diagnostics, for a problem that no specification can give (a
+/// manifest may).
 mlir::OwningOpRef<mlir::ModuleOp> importProblem(mlir::MLIRContext *context,
                                                 const Problem &problem,
                                                 llvm::StringRef target);

@@ -1,0 +1,45 @@
+//===- Lower.h - A module from level to level --------------------*- C++
+//-*-===//
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_PIPELINES_LOWER_H
+#define ATTN_PIPELINES_LOWER_H
+
+#include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Runtime/Package.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace attn {
+
+/// A context with every dialect and the translations to LLVM IR.
+std::unique_ptr<mlir::MLIRContext> makeContext();
+
+/// Gives the module its target. An error for a target nobody knows, or another
+/// one than the module was already lowered for; empty keeps the module's, and
+/// `sm_80` where it has none.
+mlir::LogicalResult setTarget(mlir::ModuleOp module, llvm::StringRef target);
+
+/// Runs the phases from the module's level to `level`; an error if it is
+/// already past it.
+mlir::LogicalResult lowerTo(mlir::ModuleOp module, ir::Level level);
+
+/// The PTX of a module, which is lowered on the way.
+std::optional<std::string> lowerToPtx(mlir::ModuleOp module);
+
+/// The package of the module that `problem` was imported as; the module is
+/// lowered on the way.
+std::optional<Package> lowerToPackage(mlir::ModuleOp module,
+                                      const Problem &problem);
+
+} // namespace attn
+
+#endif // ATTN_PIPELINES_LOWER_H

@@ -1,0 +1,171 @@
+//===- Driver.cpp - What attn-opt does
+//-------------------------------------===//
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Pipelines/Driver.h"
+
+#include "attn/Conversion/SpecToAttn/SpecToAttn.h"
+#include "attn/Pipelines/Diagnostics.h"
+#include "attn/Pipelines/Lower.h"
+#include "attn/Spec/Spec.h"
+
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Support/FileUtilities.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/SourceMgr.h"
+
+using namespace mlir;
+using namespace attn;
+
+bool attn::looksLikeSpec(StringRef text) {
+  // The first word after white space and comments.
+  while (true) {
+    text = text.ltrim();
+    if (!text.consume_front("//"))
+      break;
+    text = text.drop_until([](char c) { return c == '\n'; });
+  }
+  StringRef word = text.take_while(
+      [](char c) { return llvm::isAlnum(c) || c == '_' || c == '.'; });
+  return word == "import" || word == "def" || word == "attention";
+}
+
+namespace {
+/// One input on its way to one output.
+class Driver {
+public:
+  Driver(const DriverOptions &options, llvm::raw_ostream &out)
+      : options(options), out(out), context(makeContext()) {}
+
+  LogicalResult run();
+
+private:
+  LogicalResult read();
+  LogicalResult readSpec(std::unique_ptr<llvm::MemoryBuffer> buffer);
+  LogicalResult readModule(std::unique_ptr<llvm::MemoryBuffer> buffer);
+  LogicalResult write();
+  LogicalResult writePackage();
+
+  const DriverOptions &options;
+  llvm::raw_ostream &out;
+  std::unique_ptr<MLIRContext> context;
+  llvm::SourceMgr sources;
+  std::optional<Problem> problem; ///< of a specification
+  OwningOpRef<ModuleOp> module;
+};
+} // namespace
+
+LogicalResult Driver::read() {
+  std::string message;
+  std::unique_ptr<llvm::MemoryBuffer> buffer =
+      openInputFile(options.input, &message);
+  if (!buffer) {
+    llvm::errs() << "error: " << message << "\n";
+    return failure();
+  }
+  bool isSpec = options.input == "-"
+                    ? looksLikeSpec(buffer->getBuffer())
+                    : StringRef(options.input).ends_with(".attn");
+  return isSpec ? readSpec(std::move(buffer)) : readModule(std::move(buffer));
+}
+
+LogicalResult Driver::readSpec(std::unique_ptr<llvm::MemoryBuffer> buffer) {
+  spec::ParseOptions parseOptions;
+  parseOptions.attentionName = options.attention;
+  StringRef name = buffer->getBufferIdentifier();
+  problem = spec::parseSpec(name, buffer->getBuffer(), sources, parseOptions);
+  if (!problem)
+    return failure();
+  module = importProblem(context.get(), *problem, options.target);
+  return success(static_cast<bool>(module));
+}
+
+LogicalResult Driver::readModule(std::unique_ptr<llvm::MemoryBuffer> buffer) {
+  if (!options.attention.empty()) {
+    llvm::errs() << "error: --attention chooses a block of a specification, "
+                    "but "
+                 << options.input << " is a module\n";
+    return failure();
+  }
+  sources.AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
+  module = parseSourceFile<ModuleOp>(sources, context.get());
+  return success(static_cast<bool>(module));
+}
+
+static ir::Level levelOf(Emit emit) {
+  switch (emit) {
+  case Emit::Input:
+    return ir::Level::Spec;
+  case Emit::Attn:
+    return ir::Level::Attn;
+  case Emit::Tile:
+    return ir::Level::Tile;
+  case Emit::Pipe:
+    return ir::Level::Pipe;
+  case Emit::Warp:
+    return ir::Level::Warp;
+  case Emit::Llvm:
+  case Emit::Ptx:
+  case Emit::Package:
+    return ir::Level::Llvm;
+  }
+  llvm_unreachable("all outputs are handled");
+}
+
+LogicalResult Driver::writePackage() {
+  if (!problem) {
+    llvm::errs() << "error: --emit=package needs a specification (.attn), "
+                    "which the package holds; "
+                 << options.input << " is a module\n";
+    return failure();
+  }
+  std::optional<Package> package = lowerToPackage(*module, *problem);
+  if (!package)
+    return failure();
+  out << toJson(*package) << "\n";
+  return success();
+}
+
+LogicalResult Driver::write() {
+  if (options.emit == Emit::Package)
+    return writePackage();
+  if (options.emit == Emit::Ptx) {
+    std::optional<std::string> ptx = lowerToPtx(*module);
+    if (!ptx)
+      return failure();
+    out << *ptx;
+    return success();
+  }
+  if (options.emit != Emit::Input &&
+      failed(lowerTo(*module, levelOf(options.emit))))
+    return failure();
+  module->print(out);
+  out << "\n";
+  return success();
+}
+
+LogicalResult Driver::run() {
+  DiagnosticPrinter printer(sources, context.get(), llvm::errs(),
+                            options.explain);
+  if (failed(read()) || failed(setTarget(*module, options.target)))
+    return failure();
+  PassManager manager(module->getContext(), ModuleOp::getOperationName(),
+                      PassManager::Nesting::Implicit);
+  if (options.addPasses && failed(options.addPasses(manager)))
+    return failure();
+  if (!manager.empty() && failed(manager.run(*module)))
+    return failure();
+  return write();
+}
+
+LogicalResult attn::runDriver(const DriverOptions &options,
+                              llvm::raw_ostream &out) {
+  return Driver(options, out).run();
+}

@@ -1,0 +1,100 @@
+// RUN: attn-opt %s -attn-select-schedule -split-input-file -verify-diagnostics | FileCheck %s
+
+// -----
+
+module attributes {attn.target = "sm_80"} {
+// CHECK-LABEL: attn.kernel @d64
+// CHECK-SAME: schedule = #attn.schedule<fa2, tile = 128x128, warps = 4, stages = 1, max = exact>
+// expected-remark @below {{schedule fa2, tile 128 x 128, 4 warps, 1 stage, shared memory 49152 of 166912 bytes on sm_80; table row: FlashAttention-2, head dim 64}}
+attn.kernel @d64 attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o} {
+}
+}
+
+// -----
+
+module attributes {attn.target = "sm_90a"} {
+// CHECK-LABEL: attn.kernel @d128
+// CHECK-SAME: schedule = #attn.schedule<fa2, tile = 128x64, warps = 4, stages = 1, max = exact>
+// expected-remark @below {{tile 128 x 64, 4 warps, 1 stage, shared memory 65536 of 232448 bytes on sm_90a}}
+attn.kernel @d128 attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 128 : i64, head_dim_v = 128 : i64, align = #attn.align<bottom_right>, outputs_o} {
+}
+}
+
+// -----
+
+module attributes {attn.target = "sm_89"} {
+// CHECK-LABEL: attn.kernel @d128_small
+// CHECK-SAME: schedule = #attn.schedule<fa2, tile = 64x64, warps = 4, stages = 1, max = exact>
+// expected-remark @below {{tile 64 x 64, 4 warps, 1 stage, shared memory 49152 of 101376 bytes on sm_89}}
+attn.kernel @d128_small attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 128 : i64, head_dim_v = 128 : i64, align = #attn.align<bottom_right>, outputs_o} {
+}
+}
+
+// -----
+
+module attributes {attn.target = "sm_80"} {
+// CHECK-LABEL: attn.kernel @d192_128
+// CHECK-SAME: schedule = #attn.schedule<fa2, tile = 128x64, warps = 8, stages = 1, max = exact>
+// expected-remark @below {{tile 128 x 64, 8 warps, 1 stage}}
+attn.kernel @d192_128 attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 192 : i64, head_dim_v = 128 : i64, align = #attn.align<bottom_right>, outputs_o} {
+}
+}
+
+// -----
+
+module attributes {attn.target = "sm_120"} {
+// CHECK-LABEL: attn.kernel @d256
+// CHECK-SAME: schedule = #attn.schedule<fa2, tile = 64x64, warps = 4, stages = 1, max = exact>
+// expected-remark @below {{tile 64 x 64, 4 warps, 1 stage, shared memory 98304 of 101376 bytes on sm_120}}
+attn.kernel @d256 attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 256 : i64, head_dim_v = 256 : i64, align = #attn.align<bottom_right>, outputs_o} {
+}
+}
+
+// -----
+
+// Knobs of the specification win; warps follow the rows of the tile.
+module attributes {attn.target = "sm_80"} {
+// CHECK-LABEL: attn.kernel @knobs
+// CHECK-SAME: schedule = #attn.schedule<fa2, tile = 32x128, warps = 2, stages = 2, max = exact>
+// expected-remark @below {{tile 32 x 128, 2 warps, 2 stages}}
+attn.kernel @knobs attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 128 : i64, head_dim_v = 128 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<fa2, tile = 32x128, stages = 2>} {
+}
+}
+
+// -----
+
+// What is selected stays.
+// CHECK-LABEL: attn.kernel @selected
+// CHECK-SAME: schedule = #attn.schedule<fa2, tile = 16x16, warps = 1, stages = 3>
+attn.kernel @selected attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<fa2, tile = 16x16, warps = 1, stages = 3>} {
+}
+
+// -----
+
+module attributes {attn.target = "sm_89"} {
+// expected-error @below {{tile 128 x 128 needs 229376 bytes of shared memory (Q 32768 + 3 stages of K 32768 and V 32768), but sm_89 has 101376; take a smaller tile or fewer stages}}
+attn.kernel @shared attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 128 : i64, head_dim_v = 128 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<fa2, tile = 128x128, stages = 3>} {
+}
+}
+
+// -----
+
+module attributes {attn.target = "sm_80"} {
+// expected-error @below {{tile 64 x 72 does not fit the tensor cores: expected a multiple of 16 query rows and of 16 keys}}
+attn.kernel @odd attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 128 : i64, head_dim_v = 128 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<fa2, tile = 64x72>} {
+}
+}
+
+// -----
+
+module attributes {attn.target = "sm_70"} {
+// expected-error @below {{unknown target 'sm_70'; expected one of sm_80, sm_86}}
+attn.kernel @target attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o} {
+}
+}
+
+// -----
+
+// expected-error @below {{the module has no 'attn.target'; expected one of sm_80}}
+attn.kernel @none attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o} {
+}

@@ -1,0 +1,115 @@
+// RUN: attn-opt %s -attn-verify-input -split-input-file -verify-diagnostics
+
+// What can be lowered passes.
+attn.kernel @fine attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, split = #attn.split<auto>, schedule = #attn.schedule<fa2, tile = 64x64, stages = 2>} {
+}
+
+// -----
+
+// expected-error @below {{'dtype' is e4m3, which cannot be lowered yet; legal now: bf16, f16}}
+attn.kernel @refused attributes {dtype = f8E4M3FN, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o} {
+}
+
+// -----
+
+// expected-error @below {{'kv_dtype' is e5m2, which cannot be lowered yet; legal now: the dtype}}
+attn.kernel @refused attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, kv_dtype = f8E5M2} {
+}
+
+// -----
+
+// expected-error @below {{'head_dim' is 264 / 64, which cannot be lowered yet; legal now: multiples of 8 up to 256}}
+attn.kernel @refused attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 264 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o} {
+}
+
+// -----
+
+// expected-error @below {{'batch' is varlen, which cannot be lowered yet; legal now: dense}}
+attn.kernel @refused attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, batch = #attn.batch<varlen>} {
+}
+
+// -----
+
+// expected-error @below {{'batch' is padded, which cannot be lowered yet; legal now: dense}}
+attn.kernel @refused attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, batch = #attn.batch<padded>} {
+}
+
+// -----
+
+// expected-error @below {{'kv' is paged, which cannot be lowered yet; legal now: contiguous}}
+attn.kernel @refused attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, kv = #attn.kv<paged, page = 16>} {
+}
+
+// -----
+
+// expected-error @below {{'split' is 4 pieces, which cannot be lowered yet; legal now: none, auto}}
+attn.kernel @refused attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, split = #attn.split<count, value = 4>} {
+}
+
+// -----
+
+// expected-error @below {{'split' is fixed, which cannot be lowered yet; legal now: none, auto}}
+attn.kernel @refused attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, split = #attn.split<fixed, value = 512>} {
+}
+
+// -----
+
+// expected-error @below {{'schedule' is fa3, which cannot be lowered yet; legal now: auto, fa2}}
+attn.kernel @refused attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<fa3>} {
+}
+
+// -----
+
+// expected-error @below {{'schedule' is decode, which cannot be lowered yet; legal now: auto, fa2}}
+attn.kernel @refused attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<decode>} {
+}
+
+// -----
+
+// expected-error @below {{'schedule' is fa1, which cannot be lowered yet; legal now: auto, fa2}}
+attn.kernel @refused attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<fa1>} {
+}
+
+// -----
+
+// expected-error @below {{'schedule' is standard, which cannot be lowered yet; legal now: auto, fa2}}
+attn.kernel @refused attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<standard>} {
+}
+
+// -----
+
+// expected-error @below {{'schedule' is with consumers = 2, which cannot be lowered yet; legal now: the knobs tile and stages}}
+attn.kernel @refused attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<fa2, consumers = 2>} {
+}
+
+// -----
+
+// expected-error @below {{'schedule' is with overlap = 1, which cannot be lowered yet; legal now: the knobs tile and stages}}
+attn.kernel @refused attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<fa2, overlap = 1>} {
+}
+
+// -----
+
+// expected-error @below {{'schedule' is with turns = true, which cannot be lowered yet; legal now: the knobs tile and stages}}
+attn.kernel @refused attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<fa2, turns = true>} {
+}
+
+// -----
+
+// expected-error @below {{'schedule' is with persistent = false, which cannot be lowered yet; legal now: the knobs tile and stages}}
+attn.kernel @refused attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<fa2, persistent = false>} {
+}
+
+// -----
+
+// expected-error @below {{'schedule' is with max = lazy, which cannot be lowered yet; legal now: the knobs tile and stages}}
+attn.kernel @refused attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<fa2, max = lazy>} {
+}
+
+// -----
+
+// Each field is reported.
+// expected-error @below {{'batch' is varlen}}
+// expected-error @below {{'kv' is paged}}
+attn.kernel @two attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, batch = #attn.batch<varlen>, kv = #attn.kv<paged, page = 16>} {
+}
