@@ -106,9 +106,9 @@ attn.kernel @row_top_left attributes {dtype = bf16, out = bf16, heads = 4 : i64,
 // CHECK-DAG: %[[Q:.*]] = arith.extsi %q : i32 to i64
 // CHECK-DAG: %[[L:.*]] = arith.extsi %[[LEFT]] : i32 to i64
 // CHECK: %[[BOUND:.*]] = arith.subi %[[Q]], %[[L]] : i64
-// CHECK-DAG: %[[LOW:.*]] = arith.constant -2147483648 : i64
-// CHECK-DAG: %[[HIGH:.*]] = arith.constant 2147483647 : i64
+// CHECK: %[[LOW:.*]] = arith.constant -2147483648 : i64
 // CHECK: %[[A:.*]] = arith.maxsi %[[BOUND]], %[[LOW]] : i64
+// CHECK: %[[HIGH:.*]] = arith.constant 2147483647 : i64
 // CHECK: %[[B:.*]] = arith.minsi %[[A]], %[[HIGH]] : i64
 // CHECK: %[[X:.*]] = arith.trunci %[[B]] : i64 to i32
 // CHECK: %[[LOWER:.*]] = arith.cmpi sge, %k, %[[X]] : i32
