@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+# Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Changes one thing in a package's PTX and expects `attn-run --check` to notice.
+
+scripts/mutate_package.py --device sim build/tools/attn-run/attn-run x.pkg \\
+    --run "--q-len=137 --k-len=177" --run "--q-len=5 --k-len=2"
+
+A mutant changes one comparison, constant or address offset. It is caught when
+one of the runs fails in any way: numbers, bits, a fault, a refused load, no
+result in time. Survivors are listed: some change nothing that can be observed,
+which is why not all have to be caught.
+"""
+
+import argparse
+import concurrent.futures
+import dataclasses
+import json
+import os
+import pathlib
+import random
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+
+COMPARISON = re.compile(r"\bset(?:p)?\.(lt|le|gt|ge|eq|ne|ltu|leu|gtu|geu|equ|neu)\b")
+OFFSET = re.compile(r"\[%\w+\+(-?\d+)\]")
+FLOAT = re.compile(r"\b0f([0-9A-Fa-f]{8})\b")
+# An immediate operand: after a comma or bracket, not part of a name.
+INTEGER = re.compile(r"(?<=[,{] )(-?\d+)(?=[,;} ])")
+NEIGHBOUR = {"lt": "le", "le": "lt", "gt": "ge", "ge": "gt", "eq": "ne", "ne": "eq"}
+ACCESS_BYTES = 16  # a whole vector access: the next element
+
+
+@dataclasses.dataclass
+class Mutant:
+    kind: str
+    line: int  # of the PTX, from 1
+    before: str
+    after: str
+
+
+def other_comparison(word):
+    unordered = word.endswith("u")
+    return NEIGHBOUR[word.removesuffix("u")] + ("u" if unordered else "")
+
+
+def other_float(bits):
+    value = int(bits, 16)
+    # Twice the number; 1 for 0, 0 for infinities.
+    if value & 0x7FFFFFFF == 0:
+        value = 0x3F800000
+    elif value & 0x7F800000 == 0x7F800000:
+        value = 0
+    else:
+        value += 0x00800000
+    return f"{value:08X}"
+
+
+def mutants_of_line(number, line):
+    rules = [
+        ("comparison", COMPARISON, other_comparison),
+        ("offset", OFFSET, lambda n: str(int(n) + ACCESS_BYTES)),
+        ("float", FLOAT, other_float),
+        ("integer", INTEGER, lambda n: str(int(n) + 1)),
+    ]
+    for kind, pattern, change in rules:
+        for match in pattern.finditer(line):
+            start, end = match.span(1)
+            yield Mutant(kind, number, line, line[:start] + change(match.group(1)) + line[end:])
+
+
+def all_mutants(ptx):
+    """Of instructions only: directives and labels declare."""
+    for number, line in enumerate(ptx.splitlines(), 1):
+        text = line.split("//", 1)[0]
+        if ";" in text and not text.lstrip().startswith("."):
+            yield from mutants_of_line(number, text)
+
+
+def caught(mutant, package, options):
+    """The first run that fails and how, or None."""
+    lines = package["kernels"][0]["ptx"].splitlines()
+    lines[mutant.line - 1] = mutant.after
+    changed = json.loads(json.dumps(package))
+    changed["kernels"][0]["ptx"] = "\n".join(lines) + "\n"
+    with tempfile.NamedTemporaryFile("w", suffix=".pkg") as file:
+        json.dump(changed, file)
+        file.flush()
+        for run in options.run:
+            command = [options.tool, file.name, "--check", f"--device={options.device}", *shlex.split(run)]
+            try:
+                done = subprocess.run(command, capture_output=True, timeout=options.timeout)
+            except subprocess.TimeoutExpired:
+                return "no result in time"
+            if done.returncode:
+                return f"exit code {done.returncode}"
+    return None
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("tool", help="attn-run")
+    parser.add_argument("package", type=pathlib.Path)
+    parser.add_argument("--device", choices=["gpu", "sim"], required=True)
+    parser.add_argument("--run", action="append", required=True, help="options of one attn-run")
+    parser.add_argument("--sample", type=int, default=50)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--least", type=float, default=0.95, help="share that must be caught")
+    parser.add_argument("--timeout", type=float, default=60)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    return parser.parse_args()
+
+
+def main():
+    options = parse_arguments()
+    package = json.loads(options.package.read_text())
+    mutants = list(all_mutants(package["kernels"][0]["ptx"]))
+    # The unchanged text must pass, or everything would count as caught.
+    same = Mutant("none", 1, "", package["kernels"][0]["ptx"].splitlines()[0])
+    if how := caught(same, package, options):
+        sys.exit(f"the unchanged package fails: {how}")
+    sample = random.Random(options.seed).sample(mutants, min(options.sample, len(mutants)))
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        results = list(pool.map(lambda mutant: caught(mutant, package, options), sample))
+    for mutant, how in zip(sample, results):
+        if how is None:
+            print(f"survived: line {mutant.line}, {mutant.kind}: {mutant.before.strip()}  ->  {mutant.after.strip()}")
+    alive = sum(how is None for how in results)
+    share = 1 - alive / len(sample) if sample else 0
+    print(f"{len(mutants)} mutants possible, {len(sample)} tried, {len(sample) - alive} caught ({share:.0%})")
+    return 0 if share >= options.least else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
