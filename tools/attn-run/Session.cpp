@@ -42,8 +42,8 @@ static OpenedDevice openDevice(DeviceChoice choice) {
   }
 }
 
-/// "sm_90" of the device.
-static std::string deviceTarget(const DeviceInfo &info) {
+/// The device's own compute capability: "sm_90".
+static std::string capability(const DeviceInfo &info) {
   return "sm_" + std::to_string(info.smMajor) + std::to_string(info.smMinor);
 }
 
@@ -155,15 +155,15 @@ ExitCode run::runSession(const RunOptions &options) {
   Inputs inputs = makeInputs(problem, inputOptions);
   OpenedDevice opened = openDevice(options.device);
   DeviceInfo info = opened.device->info();
-  Package package = toPackage(
-      source, options.target.empty() ? deviceTarget(info) : options.target);
+  Package package = toPackage(source, options.target.empty() ? targetFor(info)
+                                                             : options.target);
   LoadedPackage loaded(package, *opened.device);
   Report report(options.json);
   if (!opened.note.empty())
     report.note(opened.note);
   if (opened.isSimulator && options.bench)
     report.note("--bench times the simulator on this host, not a GPU");
-  report.line("device", info.name + " (" + deviceTarget(info) + ")");
+  report.line("device", info.name + " (" + capability(info) + ")");
   report.line("problem", describe(problem, inputs));
   for (const std::string &note : inputs.notes)
     report.note(note);

@@ -8,10 +8,16 @@
 #include "Source.h"
 #include "Inputs.h"
 
+#include "attn/Analysis/TileTable.h"
+#include "attn/Pipelines/Compile.h"
+#include "attn/Runtime/Launch.h"
 #include "attn/Spec/Spec.h"
 
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
+
+#include <cctype>
+#include <iostream>
 
 using namespace attn;
 using namespace attn::run;
@@ -56,9 +62,33 @@ Source run::readSource(const std::string &path, const std::string &attention) {
   return source;
 }
 
+std::string run::targetFor(const DeviceInfo &device) {
+  std::string best, known;
+  for (const TargetInfo &target : knownTargets()) {
+    std::string name = target.name;
+    known += (known.empty() ? "" : ", ") + name;
+    bool isBase = std::isdigit(static_cast<unsigned char>(name.back()));
+    // The table is in order of compute capability.
+    if (isBase && targetRunsOn(name, device.smMajor, device.smMinor))
+      best = name;
+  }
+  if (best.empty())
+    throw DeviceError(device.name + " is sm_" + std::to_string(device.smMajor) +
+                      std::to_string(device.smMinor) +
+                      ": kernels are made for " + known);
+  return best;
+}
+
 Package run::toPackage(const Source &source, const std::string &target) {
   if (source.package)
     return *source.package;
-  throw InputError(source.path + ": this attn-run has no compiler: give a "
-                                 "package");
+  CompileOptions options;
+  options.target = target;
+  std::string diagnostics;
+  std::optional<Package> package =
+      compile(*source.problem, options, diagnostics);
+  std::cerr << diagnostics;
+  if (!package)
+    throw InputError(source.path + ": no kernel for " + target);
+  return *package;
 }

@@ -8,6 +8,7 @@
 #ifndef ATTN_TOOLS_RUN_SOURCE_H
 #define ATTN_TOOLS_RUN_SOURCE_H
 
+#include "attn/Runtime/Device.h"
 #include "attn/Runtime/Package.h"
 
 #include <optional>
@@ -27,8 +28,13 @@ struct Source {
 /// diagnostics of a spec have then been printed.
 Source readSource(const std::string &path, const std::string &attention);
 
+/// The newest target that the compiler knows and the device runs, without the
+/// architecture-specific ones ("sm_90" on a 9.0). Throws DeviceError when the
+/// device is older than all of them.
+std::string targetFor(const DeviceInfo &device);
+
 /// The package of a source: the one that was read, or the spec compiled for
-/// `target`.
+/// `target`. Throws InputError; the compiler's diagnostics are printed.
 Package toPackage(const Source &source, const std::string &target);
 
 } // namespace attn::run
