@@ -1,4 +1,4 @@
-//===- TileDialect.cpp - Types of the tile dialect -*- C++ -*-===//
+//===- TileDialect.cpp - Types of the tile dialect ------------------------===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -83,8 +83,15 @@ Type ValType::parse(AsmParser &parser) {
       parser.parseKeyword("x") || parser.parseType(elementType))
     return {};
   if (succeeded(parser.parseOptionalComma())) {
-    if (parser.parseKeyword("shared") || parser.parseInteger(sharedSlots))
+    SMLoc slotsLoc;
+    if (parser.parseKeyword("shared") || parser.getCurrentLocation(&slotsLoc) ||
+        parser.parseInteger(sharedSlots))
       return {};
+    if (sharedSlots < 1) {
+      parser.emitError(slotsLoc)
+          << "T3: expected a positive number of slots, found " << sharedSlots;
+      return {};
+    }
   }
   if (parser.parseGreater())
     return {};
@@ -104,6 +111,13 @@ void ValType::print(AsmPrinter &printer) const {
   printer << ">";
 }
 
+static LogicalResult
+verifyElementType(function_ref<InFlightDiagnostic()> emitError, Type type) {
+  if (!isa<FloatType>(type))
+    return emitError() << "T22: expected a float element type, found " << type;
+  return success();
+}
+
 LogicalResult ValType::verify(function_ref<InFlightDiagnostic()> emitError,
                               ArrayRef<StringAttr> axes,
                               ArrayRef<int64_t> sizes, Type elementType,
@@ -118,5 +132,13 @@ LogicalResult ValType::verify(function_ref<InFlightDiagnostic()> emitError,
   if (sharedSlots < 0)
     return emitError() << "T3: expected a positive number of slots, found "
                        << sharedSlots;
-  return success();
+  return verifyElementType(emitError, elementType);
+}
+
+LogicalResult ViewType::verify(function_ref<InFlightDiagnostic()> emitError,
+                               int64_t columns, Type elementType) {
+  if (columns < 1)
+    return emitError() << "T3: expected a positive number of columns, found "
+                       << columns;
+  return verifyElementType(emitError, elementType);
 }

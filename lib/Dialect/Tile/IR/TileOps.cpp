@@ -1,4 +1,4 @@
-//===- TileOps.cpp - Operations of the tile dialect -*- C++ -*-===//
+//===- TileOps.cpp - Operations of the tile dialect -----------------------===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -52,11 +52,18 @@ void ForWorkOp::print(OpAsmPrinter &printer) {
 }
 
 LogicalResult ForWorkOp::verifyRegions() {
-  if (getBody().getNumArguments() != 3)
-    return emitOpError() << "expected 3 block arguments (b, h, m0), found "
-                         << getBody().getNumArguments();
+  TypeRange arguments(ValueRange(getBody().getArguments()));
+  Type i32 = IntegerType::get(getContext(), 32);
+  if (arguments != TypeRange({i32, i32, i32}))
+    return emitOpError() << "T11: expected block arguments (i32, i32, i32), "
+                            "found ("
+                         << arguments << ")";
+  auto yield = dyn_cast<YieldOp>(getBody().front().getTerminator());
+  if (!yield || !yield.getValues().empty())
+    return emitOpError() << "T11: expected the body to yield nothing";
   if (static_cast<int64_t>(getStep()) < 1)
-    return emitOpError() << "expected a positive step, found " << getStep();
+    return emitOpError() << "T11: expected a positive step, found "
+                         << static_cast<int64_t>(getStep());
   return success();
 }
 
@@ -145,30 +152,33 @@ void ForKeysOp::print(OpAsmPrinter &printer) {
 }
 
 LogicalResult ForKeysOp::verify() {
-  bool mixed = getKind() == RangeKind::Mixed;
-  if (mixed != (getFullBegin() && getFullEnd()))
-    return emitOpError() << "a " << stringifyRangeKind(getKind())
-                         << (mixed ? " loop needs" : " loop has no")
+  bool isMixed = getKind() == RangeKind::Mixed;
+  if (isMixed != !!getFullBegin() || isMixed != !!getFullEnd())
+    return emitOpError() << "T12: a " << stringifyRangeKind(getKind())
+                         << (isMixed ? " loop needs a" : " loop has no")
                          << " full range";
   if (static_cast<int64_t>(getStep()) < 1)
-    return emitOpError() << "expected a positive step, found " << getStep();
+    return emitOpError() << "T12: expected a positive step, found "
+                         << static_cast<int64_t>(getStep());
   return success();
 }
 
 LogicalResult ForKeysOp::verifyRegions() {
-  if (getBody().getNumArguments() != getInits().size() + 1)
-    return emitOpError() << "expected " << getInits().size() + 1
-                         << " block arguments, found "
-                         << getBody().getNumArguments();
+  SmallVector<Type> expected = {IntegerType::get(getContext(), 32)};
+  llvm::append_range(expected, getInits().getTypes());
+  TypeRange arguments(ValueRange(getBody().getArguments()));
+  if (arguments != TypeRange(expected))
+    return emitOpError() << "T13: expected block arguments (" << expected
+                         << "), found (" << arguments << ")";
   auto yield = dyn_cast<YieldOp>(getBody().front().getTerminator());
   if (!yield)
-    return emitOpError() << "expected tile.yield at the end of the body";
+    return emitOpError() << "T13: expected tile.yield at the end of the body";
   if (yield.getValues().getTypes() != getResultTypes() ||
-      getInits().getTypes() != getResultTypes() ||
-      TypeRange(ValueRange(getIterArgs())) != TypeRange(getResultTypes()))
-    return emitOpError()
-           << "initial values, carried values, yielded values and results "
-              "must have the same types";
+      getInits().getTypes() != getResultTypes())
+    return emitOpError() << "T13: expected initial values ("
+                         << getInits().getTypes() << "), yielded values ("
+                         << yield.getValues().getTypes() << ") and results ("
+                         << getResultTypes() << ") of the same types";
   return success();
 }
 
@@ -191,11 +201,15 @@ LogicalResult LoadOp::verify() {
 
 LogicalResult StoreOp::verify() {
   ValType tile = getTile().getType();
+  ViewType view = getView().getType();
   int64_t columns = tile.getSizes().size() == 2 ? tile.getSizes()[1] : 1;
-  if (columns < getView().getType().getColumns())
-    return emitOpError() << "expected at least "
-                         << getView().getType().getColumns()
+  if (columns < view.getColumns())
+    return emitOpError() << "T14: expected at least " << view.getColumns()
                          << " columns, found " << columns;
+  if (!tile.getElementType().isF32() &&
+      tile.getElementType() != view.getElementType())
+    return emitOpError() << "T14: expected a tile of f32 or "
+                         << view.getElementType() << ", found " << tile;
   return success();
 }
 
@@ -203,16 +217,29 @@ LogicalResult StoreOp::verify() {
 // Arithmetic
 //===----------------------------------------------------------------------===//
 
+LogicalResult FillOp::verify() {
+  ValType tile = getTile().getType();
+  if (tile.getElementType() != getScalar().getType() || tile.isShared())
+    return emitOpError() << "T15: expected a tile of " << getScalar().getType()
+                         << " in registers, found " << tile;
+  return success();
+}
+
 LogicalResult DotOp::verify() {
   ValType lhs = getLhs().getType(), rhs = getRhs().getType(),
           result = getResult().getType();
   auto lhsOver = lhs.findAxis(getOver()), rhsOver = rhs.findAxis(getOver());
-  if (!lhsOver || !rhsOver ||
+  if (!lhsOver || !rhsOver || lhs.getSizes().size() != 2 ||
+      rhs.getSizes().size() != 2 ||
       lhs.getSizes()[*lhsOver] != rhs.getSizes()[*rhsOver])
-    return emitOpError() << "T5: both operands need the axis '" << getOver()
-                         << "' in the same size, found " << lhs << " and "
-                         << rhs;
+    return emitOpError() << "T5: expected operands of two axes, one of them '"
+                         << getOver() << "' in the same size, found " << lhs
+                         << " and " << rhs;
   unsigned x = 1 - *lhsOver, y = 1 - *rhsOver;
+  if (lhs.getAxes()[x] == rhs.getAxes()[y])
+    return emitOpError() << "T6: expected the operands' other axes to differ, "
+                            "both are "
+                         << lhs.getAxes()[x];
   ValType expected =
       ValType::get(getContext(), {lhs.getAxes()[x], rhs.getAxes()[y]},
                    {lhs.getSizes()[x], rhs.getSizes()[y]},
@@ -327,14 +354,27 @@ LogicalResult MapOp::verifyRegions() {
   }
   if (getIndexAxes().size() != getBases().size())
     return emitOpError() << "T9: expected one base per index axis";
-  for (Attribute axis : getIndexAxes())
+  for (Attribute axis : getIndexAxes()) {
     if (!result.findAxis(cast<StringAttr>(axis).getValue()))
       return emitOpError() << "T9: index axis " << axis
                            << " is not an axis of the result";
+    if (llvm::count(getIndexAxes(), axis) > 1)
+      return emitOpError() << "T9: index axis " << axis << " appears twice";
+  }
   expected.append(getBases().size(), IntegerType::get(getContext(), 32));
   if (TypeRange(ValueRange(getBody().getArguments())) != TypeRange(expected))
     return emitOpError() << "T9: expected block arguments (" << expected << ")";
   return verifyYields(*this, getBody(), result.getElementType());
+}
+
+LogicalResult MaskOp::verify() {
+  ValType input = getInput().getType();
+  if (input.findAxis("q") != 0u || input.findAxis("k") != 1u ||
+      !input.getElementType().isF32())
+    return emitOpError() << "T16: expected an f32 tile with the axes q and k, "
+                            "found "
+                         << input;
+  return success();
 }
 
 LogicalResult MaskOp::verifyRegions() {
@@ -347,22 +387,27 @@ LogicalResult MaskOp::verifyRegions() {
 LogicalResult ReduceOp::verify() {
   ValType input = getInput().getType(), result = getResult().getType();
   if (!input.findAxis(getOver()) || result.findAxis(getOver()))
-    return emitOpError() << "reduces an axis '" << getOver()
+    return emitOpError() << "T17: reduces an axis '" << getOver()
                          << "' that the input has and the result lacks";
   for (auto [axis, size] : llvm::zip(input.getAxes(), input.getSizes()))
     if (axis != getOver() &&
         (!result.findAxis(axis) || result.getSize(axis) != size))
-      return emitOpError() << "expected the result to keep axis " << axis;
+      return emitOpError() << "T17: expected the result to keep axis " << axis;
   for (StringAttr axis : result.getAxes())
     if (!input.findAxis(axis) && axis != "r")
-      return emitOpError() << "the result may only add the axis r, found "
+      return emitOpError() << "T17: the result may only add the axis r, found "
                            << axis;
+  if (input.getElementType() != result.getElementType())
+    return emitOpError() << "T17: expected element type "
+                         << input.getElementType() << ", found "
+                         << result.getElementType();
   return success();
 }
 
-void SoftmaxStepOp::build(OpBuilder &builder, OperationState &state,
-                          Value logits, Value max, Value sum, Value factor) {
-  build(builder, state,
-        {logits.getType(), max.getType(), sum.getType(), max.getType()}, logits,
-        max, sum, factor);
+LogicalResult CastOp::verify() {
+  ValType input = getInput().getType(), result = getResult().getType();
+  if (result != input.withElementType(result.getElementType()))
+    return emitOpError() << "T18: expected the axes of " << input << ", found "
+                         << result;
+  return success();
 }

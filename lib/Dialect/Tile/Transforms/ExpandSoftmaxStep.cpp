@@ -1,5 +1,4 @@
-//===- ExpandSoftmaxStep.cpp - The softmax as maps and reductions -*- C++
-//-*-===//
+//===- ExpandSoftmaxStep.cpp - The softmax as maps and reductions ---------===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -43,6 +42,16 @@ Value replaceWhere(OpBuilder &builder, Location loc, Value value,
                                  constantF32(builder, loc, other), value);
 }
 
+/// A logit that counts as -inf (contract C2). Where a row has a larger one, its
+/// weight is 0 anyway; so the row maximum is the one place to test.
+Value hiddenToMinusInfinity(OpBuilder &builder, Location loc, Value max) {
+  Value hidden = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLE,
+                                       max, constantF32(builder, loc, -1e30));
+  Value lowest =
+      constantF32(builder, loc, -std::numeric_limits<double>::infinity());
+  return arith::SelectOp::create(builder, loc, hidden, lowest, max);
+}
+
 Value minusInfinityToZero(OpBuilder &builder, Location loc, Value value) {
   return replaceWhere(builder, loc, value,
                       -std::numeric_limits<double>::infinity(), 0.0);
@@ -65,7 +74,8 @@ void expandStep(SoftmaxStepOp op, IRRewriter &rewriter) {
       ReduceOp::create(rewriter, loc, rows, Combine::Max, op.getLogits(), over);
   Value newMax = map(rows, {op.getMax(), tileMax},
                      [](OpBuilder &b, Location loc, ValueRange v) -> Value {
-                       return arith::MaxNumFOp::create(b, loc, v[0], v[1]);
+                       Value max = arith::MaxNumFOp::create(b, loc, v[0], v[1]);
+                       return hiddenToMinusInfinity(b, loc, max);
                      });
   // A row that has seen no key keeps the maximum -inf; shifting by 0 instead
   // makes its weights exp2(-inf) = 0 and not exp2(-inf + inf) = NaN.

@@ -1,4 +1,4 @@
-//===- VerifyTile.cpp - Closes the tile level -*- C++ -*-===//
+//===- VerifyTile.cpp - Closes the tile level -----------------------------===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -19,23 +19,28 @@ using namespace attn::tile;
 
 namespace {
 
+LogicalResult verifyNoHigherLevel(Operation *root) {
+  WalkResult result = root->walk([](Operation *op) {
+    if (op->getName().getDialectNamespace() != "attn")
+      return WalkResult::advance();
+    op->emitError() << "expected no operation of the problem level at the tile "
+                       "level, found '"
+                    << op->getName() << "'";
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
 LogicalResult verifyKernel(gpu::GPUFuncOp func) {
   int works = 0;
   WalkResult result = func.walk([&](Operation *op) {
-    if (op->getDialect() && op->getDialect()->getNamespace() == "attn") {
-      op->emitError() << "expected no operation of the problem level in a "
-                         "kernel at the tile level, found '"
-                      << op->getName() << "'";
-      return WalkResult::interrupt();
-    }
     works += isa<ForWorkOp>(op);
-    if (auto keys = dyn_cast<ForKeysOp>(op))
-      if (keys.getKind() != RangeKind::Mixed ||
-          !keys->getParentOfType<ForWorkOp>()) {
-        op->emitError() << "expected a mixed key loop inside a work loop";
-        return WalkResult::interrupt();
-      }
-    return WalkResult::advance();
+    auto keys = dyn_cast<ForKeysOp>(op);
+    if (!keys || (keys.getKind() == RangeKind::Mixed &&
+                  keys->getParentOfType<ForWorkOp>()))
+      return WalkResult::advance();
+    op->emitError() << "expected a mixed key loop inside a work loop";
+    return WalkResult::interrupt();
   });
   if (result.wasInterrupted())
     return failure();
@@ -47,6 +52,8 @@ LogicalResult verifyKernel(gpu::GPUFuncOp func) {
 
 struct VerifyTile : attn::impl::VerifyTileBase<VerifyTile> {
   void runOnOperation() override {
+    if (failed(verifyNoHigherLevel(getOperation())))
+      return signalPassFailure();
     WalkResult result = getOperation()->walk([](gpu::GPUFuncOp func) {
       return failed(verifyKernel(func)) ? WalkResult::interrupt()
                                         : WalkResult::advance();

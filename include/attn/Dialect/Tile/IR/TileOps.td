@@ -32,6 +32,9 @@ def Tile_ForWorkOp : Tile_Op<"for_work", [SingleBlockImplicitTerminator<"YieldOp
     the lowering hands them out to blocks with the last rows of a head first,
     because under causal masks those are the longest.
 
+    Constraint: (T11) the body takes three i32 (b, h, m0), yields nothing, and
+    the step is positive.
+
     ```mlir
     tile.for_work (%b, %h, %m0) in (%batch, %heads, %rows) step 128 {
       %0 = arith.addi %m0, %h : i32
@@ -68,6 +71,10 @@ def Tile_ForKeysOp : Tile_Op<"for_keys", [SingleBlock, AttrSizedOperandSegments]
     A `mixed` loop (the only kind before `attn-split-range`) has the full range;
     a `partial` or `full` loop is one piece of it and has none.
 
+    Constraints: (T12) a full range stands exactly on a `mixed` loop, and the
+    step is positive; (T13) the body takes an i32 and the carried values, and
+    initial, carried, yielded and result types are the same.
+
     ```mlir
     %sum = tile.for_keys mixed (%k0) in (%begin, %end) full (%fb, %fe) step 64 iter(%acc = %zero) : (f32) {
       %next = arith.addf %acc, %one : f32
@@ -90,6 +97,11 @@ def Tile_ForKeysOp : Tile_Op<"for_keys", [SingleBlock, AttrSizedOperandSegments]
 
 def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator, ReturnLike]> {
   let summary = "ends a region";
+  let description = [{
+    ```mlir
+    tile.yield %next : f32
+    ```
+  }];
   let arguments = (ins Variadic<AnyType>:$values);
   let builders = [OpBuilder<(ins), [{ build($_builder, $_state, ::mlir::ValueRange()); }]>];
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
@@ -123,6 +135,10 @@ def Tile_LoadOp : Tile_Op<"load"> {
 
     Constraint T4: the tile has the view's element type, and its second axis is
     at least as long as the view has columns.
+
+    ```mlir
+    %K = tile.load %kv[%k0] : !tile.view<72 x bf16> -> !tile.val<[k:64, d:80] x bf16>
+    ```
   }];
   let arguments = (ins Tile_ViewType:$view, I32:$row);
   let results = (outs Tile_ValType:$tile);
@@ -134,7 +150,15 @@ def Tile_StoreOp : Tile_Op<"store"> {
   let summary = "writes a tile to a view";
   let description = [{
     Rows past the view's end and columns past its width are not written. An f32
-    tile is rounded to the view's element type.
+    tile is rounded to the view's element type. A tile of one axis is one column.
+
+    Constraint: (T14) the tile is at least as wide as the view, and is f32 or
+    has the view's element type.
+
+    ```mlir
+    tile.store %O, %ov[%m0] : !tile.val<[q:128, v:128] x f32> -> !tile.view<128 x bf16>
+    tile.store %lse, %lv[%m0] : !tile.val<[q:128] x f32> -> !tile.view<1 x f32>
+    ```
   }];
   let arguments = (ins Tile_ValType:$tile, Tile_ViewType:$view, I32:$row);
   let assemblyFormat = "$tile `,` $view `[` $row `]` attr-dict `:` type($tile) `->` type($view)";
@@ -147,9 +171,17 @@ def Tile_StoreOp : Tile_Op<"store"> {
 
 def Tile_FillOp : Tile_Op<"fill", [Pure]> {
   let summary = "a tile of one scalar";
+  let description = [{
+    Constraint: (T15) the tile has the scalar's type and lies in registers.
+
+    ```mlir
+    %l = tile.fill %zero : f32 -> !tile.val<[q:128, r:4] x f32>
+    ```
+  }];
   let arguments = (ins AnyFloat:$scalar);
   let results = (outs Tile_ValType:$tile);
   let assemblyFormat = "$scalar attr-dict `:` type($scalar) `->` type($tile)";
+  let hasVerifier = 1;
 }
 
 def Tile_DotOp : Tile_Op<"dot", [Pure]> {
@@ -159,7 +191,7 @@ def Tile_DotOp : Tile_Op<"dot", [Pure]> {
     found by name, so `rhs` may have `c` as its first axis. Products are exact,
     sums are f32.
 
-    Constraints: (T5) both have the axis `over`, of one size; (T6) the result
+    Constraints: (T5) both have two axes, one of them `over`, of one size; (T6) the result
     has the two other axes, lhs first, in f32; (T7) the element types of lhs and
     rhs are the same 16-bit float.
 
@@ -183,7 +215,7 @@ def Tile_MapOp : Tile_Op<"map", [RecursiveMemoryEffects, SingleBlock, AttrSizedO
 
     Constraints: (T8) every axis of an input is one of the result, of the same
     size; (T9) block arguments are the inputs' element types, then one i32 per
-    index; (T10) the region yields the result's element type.
+    index, and an axis is indexed once; (T10) the region yields the result's element type.
 
     ```mlir
     %P = tile.map %S, %rowMax : !tile.val<[q:128, k:64] x f32>, !tile.val<[q:128] x f32> -> !tile.val<[q:128, k:64] x f32> {
@@ -216,6 +248,9 @@ def Tile_MaskOp : Tile_Op<"mask", [RecursiveMemoryEffects, SingleBlock, AllTypes
     `rowBase + index along q`, `keyBase + index along k`.
     In the full range of a `tile.for_keys` it is the identity.
 
+    Constraints: (T16) the tile is f32 with the axes q and k in this order; (T9)
+    two i32 block arguments; (T10) the region yields one i1.
+
     ```mlir
     %X = tile.mask %S(%q0, %k0) : !tile.val<[q:128, k:64] x f32> {
     ^bb0(%i: i32, %k: i32):
@@ -228,15 +263,20 @@ def Tile_MaskOp : Tile_Op<"mask", [RecursiveMemoryEffects, SingleBlock, AllTypes
   let results = (outs Tile_ValType:$result);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$input `(` $rowBase `,` $keyBase `)` attr-dict `:` type($input) $body";
+  let hasVerifier = 1;
   let hasRegionVerifier = 1;
 }
 
 def Tile_AnyOp : Tile_Op<"any", [Pure]> {
-  let summary = "whether a tile has a finite or larger element";
+  let summary = "whether a logit tile has an element above -inf";
   let description = [{
-    True where some element of a logit tile is above -inf. The answer may be
-    given per warp for that warp's rows: it is used to leave out work whose
+    False where every element is -inf; a NaN counts as an element. The answer may
+    be given per warp for that warp's rows: it is used to leave out work whose
     result is known, never to change one.
+
+    ```mlir
+    %any = tile.any %X : !tile.val<[q:128, k:64] x f32>
+    ```
   }];
   let arguments = (ins Tile_ValType:$input);
   let results = (outs I1:$result);
@@ -255,6 +295,9 @@ def Tile_ReduceOp : Tile_Op<"reduce", [Pure]> {
     lacks, it keeps that many partial results apart: each element of the input
     goes into one of them; a later reduction over `r` combines these.
 
+    Constraint: (T17) the input has the axis `over`, the result lacks it, keeps
+    every other one and adds at most `r`; both have one element type.
+
     ```mlir
     %part = tile.reduce add %P over "k" : !tile.val<[q:128, k:64] x f32> -> !tile.val<[q:128, r:4] x f32>
     %sum = tile.reduce add %part over "r" : !tile.val<[q:128, r:4] x f32> -> !tile.val<[q:128] x f32>
@@ -268,9 +311,17 @@ def Tile_ReduceOp : Tile_Op<"reduce", [Pure]> {
 
 def Tile_CastOp : Tile_Op<"cast", [Pure]> {
   let summary = "rounds a tile to another element type (nearest even)";
+  let description = [{
+    Constraint: (T18) both have the same axes.
+
+    ```mlir
+    %P16 = tile.cast %P : !tile.val<[q:128, k:64] x f32> -> !tile.val<[q:128, k:64] x bf16>
+    ```
+  }];
   let arguments = (ins Tile_ValType:$input);
   let results = (outs Tile_ValType:$result);
   let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
+  let hasVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -283,7 +334,7 @@ def Tile_SoftmaxStepOp : Tile_Op<"softmax_step", [Pure]> {
     With x the new logits of a tile, m the running row maximum and l the running
     (partial) row sums, in the base-2 domain given by `factor > 0`:
 
-        rowMax   = max(m, max over k of x)
+        rowMax   = max(m, max over k of x)                  (-inf where -1e30 or less, C2)
         P        = exp2(factor * x - factor * rowMax)      (0 where rowMax is -inf)
         alpha    = exp2(factor * m - factor * rowMax)
         rowSum   = l * alpha + (sums over k of P)
@@ -295,8 +346,13 @@ def Tile_SoftmaxStepOp : Tile_Op<"softmax_step", [Pure]> {
     (contract C5). Exact while |factor * x| < 2^29 (contract C13). P is left in f32; sums are
     taken before it is rounded. Milakov and Gimelshein 2018; Dao 2023.
 
+    Constraint: (T19) x is an f32 tile of two axes, rows first; m has one f32 per
+    row and l `r` of them; results have the types of x, m, l and m.
+
     ```mlir
-    %P, %m1, %l1, %alpha = tile.softmax_step %X, %m, %l factor %c : !tile.val<[q:128, k:64] x f32>, !tile.val<[q:128, r:4] x f32>
+    %P, %m1, %l1, %alpha = tile.softmax_step %X, %m, %l factor %c
+        : !tile.val<[q:128, k:64] x f32>, !tile.val<[q:128] x f32>, !tile.val<[q:128, r:4] x f32>
+        -> !tile.val<[q:128, k:64] x f32>, !tile.val<[q:128] x f32>, !tile.val<[q:128, r:4] x f32>, !tile.val<[q:128] x f32>
     ```
   }];
   let arguments = (ins Tile_ValType:$logits, Tile_ValType:$max, Tile_ValType:$sum, F32:$factor);
@@ -304,13 +360,22 @@ def Tile_SoftmaxStepOp : Tile_Op<"softmax_step", [Pure]> {
   let builders = [OpBuilder<(ins "::mlir::Value":$logits, "::mlir::Value":$max, "::mlir::Value":$sum, "::mlir::Value":$factor)>];
   let assemblyFormat = [{$logits `,` $max `,` $sum `factor` $factor attr-dict `:` type($logits) `,` type($max) `,` type($sum)
                          `->` type($weights) `,` type($newMax) `,` type($newSum) `,` type($alpha)}];
+  let hasVerifier = 1;
 }
 
 def Tile_RescaleOp : Tile_Op<"rescale", [Pure, AllTypesMatch<["input", "result"]>]> {
   let summary = "multiplies each row of the accumulator by alpha";
+  let description = [{
+    Constraint: (T20) an f32 tile of two axes, and one f32 per row of it.
+
+    ```mlir
+    %O1 = tile.rescale %O, %alpha : !tile.val<[q:128, v:128] x f32>, !tile.val<[q:128] x f32>
+    ```
+  }];
   let arguments = (ins Tile_ValType:$input, Tile_ValType:$alpha);
   let results = (outs Tile_ValType:$result);
   let assemblyFormat = "$input `,` $alpha attr-dict `:` type($input) `,` type($alpha)";
+  let hasVerifier = 1;
 }
 
 def Tile_FinalizeOp : Tile_Op<"finalize", [Pure]> {
@@ -319,11 +384,21 @@ def Tile_FinalizeOp : Tile_Op<"finalize", [Pure]> {
     Adds the partial sums, adds the sink's `exp(sink)` once (contract C7), and
     gives O / sum and `lse = ln(sum of exp of the logits)` (C6). A row without a
     visible key gives O = 0 and lse = -inf, or lse = sink (C5, C7).
+
+    Constraint: (T21) acc is an f32 tile of two axes, rows first; max has one f32
+    per row and sum `r` of them; O has acc's type and lse max's.
+
+    ```mlir
+    %o, %lse = tile.finalize %O, %m, %l factor %c sink %s
+        : !tile.val<[q:128, v:128] x f32>, !tile.val<[q:128] x f32>, !tile.val<[q:128, r:4] x f32>
+        -> !tile.val<[q:128, v:128] x f32>, !tile.val<[q:128] x f32>
+    ```
   }];
   let arguments = (ins Tile_ValType:$acc, Tile_ValType:$max, Tile_ValType:$sum, F32:$factor, Optional<F32>:$sink);
   let results = (outs Tile_ValType:$output, Tile_ValType:$lse);
   let assemblyFormat = [{$acc `,` $max `,` $sum `factor` $factor (`sink` $sink^)? attr-dict `:`
                          type($acc) `,` type($max) `,` type($sum) `->` type($output) `,` type($lse)}];
+  let hasVerifier = 1;
 }
 
 #endif // ATTN_DIALECT_TILE_IR_TILEOPS

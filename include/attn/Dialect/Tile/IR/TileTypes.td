@@ -24,8 +24,8 @@ def Tile_ValType : TypeDef<Tile_Dialect, "Val"> {
     of a channel (pipe level); without it the tile is spread over the registers
     of a role.
 
-    Constraints: (T1) one or two axes; (T2) names differ; (T3) sizes are
-    positive.
+    Constraints: (T1) one or two axes; (T2) names differ; (T3) sizes and slots
+    are positive; (T22) the element type is a float.
   }];
   let parameters = (ins ArrayRefParameter<"::mlir::StringAttr", "axis names">:$axes,
                         ArrayRefParameter<"int64_t", "axis sizes">:$sizes,
@@ -55,9 +55,13 @@ def Tile_ViewType : TypeDef<Tile_Dialect, "View"> {
   let description = [{
     `!tile.view<128 x bf16>`: rows of 128 contiguous elements, a run-time number
     of them at a run-time stride. `!tile.view<1 x f32>` is a strided vector.
+
+    Constraints: (T3) the number of columns is positive; (T22) the element type
+    is a float.
   }];
   let parameters = (ins "int64_t":$columns, "::mlir::Type":$elementType);
   let assemblyFormat = "`<` $columns `x` $elementType `>`";
+  let genVerifyDecl = 1;
 }
 
 #endif // ATTN_DIALECT_TILE_IR_TILETYPES

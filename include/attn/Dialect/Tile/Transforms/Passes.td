@@ -31,9 +31,9 @@ def ExpandSoftmaxStep : Pass<"attn-expand-softmax-step"> {
 def VerifyTile : Pass<"attn-verify-tile"> {
   let summary = "Checks that a module is at the tile level and nothing else";
   let description = [{
-    Ends the tile level: no operation of the attn dialect is left in a kernel,
-    every key loop is `mixed` and stands in a work loop, and every kernel has
-    exactly one work loop.
+    Ends the tile level: no operation of the attn dialect is left, every key
+    loop is `mixed` and stands in a work loop, and every kernel has exactly one
+    work loop.
   }];
 }
 

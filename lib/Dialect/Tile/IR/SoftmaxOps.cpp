@@ -1,0 +1,86 @@
+//===- SoftmaxOps.cpp - Operations of the online softmax ------------------===//
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Dialect/Tile/IR/Tile.h"
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+using namespace attn::tile;
+
+/// Whether `tile` is f32 in registers with two axes.
+static bool isMatrix(ValType tile) {
+  return tile.getSizes().size() == 2 && tile.getElementType().isF32() &&
+         !tile.isShared();
+}
+
+/// One f32 per row of a matrix.
+static ValType perRow(ValType matrix) {
+  return ValType::get(matrix.getContext(), matrix.getAxes().take_front(),
+                      matrix.getSizes().take_front(), matrix.getElementType(),
+                      0);
+}
+
+/// Whether `tile` holds partial sums `r` for each row of a matrix.
+static bool isPartialSum(ValType tile, ValType matrix) {
+  return isMatrix(tile) && tile.findAxis("r") == 1u &&
+         perRow(tile) == perRow(matrix);
+}
+
+void SoftmaxStepOp::build(OpBuilder &builder, OperationState &state,
+                          Value logits, Value max, Value sum, Value factor) {
+  build(builder, state,
+        {logits.getType(), max.getType(), sum.getType(), max.getType()}, logits,
+        max, sum, factor);
+}
+
+LogicalResult SoftmaxStepOp::verify() {
+  ValType logits = getLogits().getType(), max = getMax().getType(),
+          sum = getSum().getType();
+  if (!isMatrix(logits))
+    return emitOpError() << "T19: expected logits of two axes in f32, found "
+                         << logits;
+  if (max != perRow(logits))
+    return emitOpError() << "T19: expected row maxima " << perRow(logits)
+                         << ", found " << max;
+  if (!isPartialSum(sum, logits))
+    return emitOpError() << "T19: expected partial row sums 'r' for the rows "
+                            "of "
+                         << logits << ", found " << sum;
+  if (getResultTypes() != TypeRange({logits, max, sum, max}))
+    return emitOpError() << "T19: expected results of types " << logits << ", "
+                         << max << ", " << sum << ", " << max;
+  return success();
+}
+
+LogicalResult RescaleOp::verify() {
+  ValType input = getInput().getType(), alpha = getAlpha().getType();
+  if (!isMatrix(input) || alpha != perRow(input))
+    return emitOpError() << "T20: expected an f32 tile of two axes and one f32 "
+                            "per row, found "
+                         << input << " and " << alpha;
+  return success();
+}
+
+LogicalResult FinalizeOp::verify() {
+  ValType acc = getAcc().getType(), max = getMax().getType(),
+          sum = getSum().getType();
+  if (!isMatrix(acc))
+    return emitOpError() << "T21: expected an accumulator of two axes in f32, "
+                            "found "
+                         << acc;
+  if (max != perRow(acc))
+    return emitOpError() << "T21: expected row maxima " << perRow(acc)
+                         << ", found " << max;
+  if (!isPartialSum(sum, acc))
+    return emitOpError() << "T21: expected partial row sums 'r' for the rows "
+                            "of "
+                         << acc << ", found " << sum;
+  if (getResultTypes() != TypeRange({acc, max}))
+    return emitOpError() << "T21: expected results of types " << acc << ", "
+                         << max;
+  return success();
+}

@@ -1,0 +1,95 @@
+// The online softmax as maps and reductions, in the order of its definition.
+// RUN: attn-opt %s --attn-expand-softmax-step -split-input-file | FileCheck %s
+
+!x = !tile.val<[q:128, k:64] x f32>
+!row = !tile.val<[q:128] x f32>
+!part = !tile.val<[q:128, r:4] x f32>
+!acc = !tile.val<[q:128, v:96] x f32>
+
+gpu.module @m {
+// CHECK-LABEL: gpu.func @step
+// CHECK-SAME: (%[[X:.*]]: !tile.val<[q:128, k:64] x f32>, %[[M:.*]]: !tile.val<[q:128] x f32>, %[[L:.*]]: !tile.val<[q:128, r:4] x f32>, %[[O:.*]]: !tile.val<[q:128, v:96] x f32>, %[[C:.*]]: f32)
+gpu.func @step(%x: !x, %m: !row, %l: !part, %o: !acc, %c: f32) kernel {
+  // CHECK: %[[TILEMAX:.*]] = tile.reduce max %[[X]] over "k"
+  // CHECK: %[[ROWMAX:.*]] = tile.map %[[M]], %[[TILEMAX]] :
+  // CHECK: %[[MAX:.*]] = arith.maxnumf
+  // -1e30 and less count as -inf.
+  // CHECK: %[[BOUND:.*]] = arith.constant -1.000000e+30 : f32
+  // CHECK: %[[HIDDEN:.*]] = arith.cmpf ole, %[[MAX]], %[[BOUND]]
+  // CHECK: arith.select %[[HIDDEN]], %{{.*}}, %[[MAX]]
+  // A row that has seen no key is shifted by 0, not by -inf.
+  // CHECK: %[[SHIFT:.*]] = tile.map %[[ROWMAX]] :
+  // CHECK-NEXT: ^bb0(%[[R:.*]]: f32):
+  // CHECK-DAG: %[[LOWEST:.*]] = arith.constant 0xFF800000 : f32
+  // CHECK-DAG: %[[EMPTY:.*]] = arith.cmpf oeq, %[[R]], %[[LOWEST]]
+  // CHECK: %[[SAFE:.*]] = arith.select %[[EMPTY]], %{{.*}}, %[[R]]
+  // CHECK: %[[PROD:.*]] = arith.mulf %[[SAFE]], %[[C]]
+  // CHECK: arith.negf %[[PROD]]
+  // The difference of two rounded products: exactly 1 while the maximum stays.
+  // CHECK: %[[ALPHA:.*]] = tile.map %[[M]], %[[SHIFT]] :
+  // CHECK-NEXT: ^bb0(%[[OLD:.*]]: f32, %[[S:.*]]: f32):
+  // CHECK-NEXT: %[[OLDPROD:.*]] = arith.mulf %[[OLD]], %[[C]]
+  // CHECK-NEXT: %[[DIFF:.*]] = arith.addf %[[OLDPROD]], %[[S]]
+  // CHECK-NEXT: math.exp2 %[[DIFF]]
+  // CHECK: %[[P:.*]] = tile.map %[[X]], %[[SHIFT]] :
+  // CHECK-NEXT: ^bb0(%[[XE:.*]]: f32, %[[SE:.*]]: f32):
+  // CHECK-NEXT: %[[FMA:.*]] = math.fma %[[XE]], %[[C]], %[[SE]]
+  // CHECK-NEXT: math.exp2 %[[FMA]]
+  // Sums stay apart: no reduction over the quad in the loop.
+  // CHECK: %[[SUMS:.*]] = tile.reduce add %[[P]] over "k" : <[q:128, k:64] x f32> -> <[q:128, r:4] x f32>
+  // CHECK: tile.map %[[L]], %[[ALPHA]], %[[SUMS]] :
+  // CHECK: math.fma
+  // CHECK-NOT: tile.softmax_step
+  %p, %m1, %l1, %alpha = tile.softmax_step %x, %m, %l factor %c : !x, !row, !part -> !x, !row, !part, !row
+  // CHECK: tile.map %[[O]], %[[ALPHA]] : !tile.val<[q:128, v:96] x f32>, !tile.val<[q:128] x f32> -> !tile.val<[q:128, v:96] x f32>
+  // CHECK: arith.mulf
+  // CHECK-NOT: tile.rescale
+  %o1 = tile.rescale %o, %alpha : !acc, !row
+  gpu.return
+}
+
+// CHECK-LABEL: gpu.func @finalize
+// CHECK-SAME: (%[[O:.*]]: !tile.val<[q:128, v:96] x f32>, %[[M:.*]]: !tile.val<[q:128] x f32>, %[[L:.*]]: !tile.val<[q:128, r:4] x f32>, %[[C:.*]]: f32)
+gpu.func @finalize(%o: !acc, %m: !row, %l: !part, %c: f32) kernel {
+  // CHECK: %[[SUM:.*]] = tile.reduce add %[[L]] over "r" : <[q:128, r:4] x f32> -> <[q:128] x f32>
+  // A row without a visible key has sum 0 and gets the factor 0, not 1 / 0.
+  // CHECK: %[[SCALE:.*]] = tile.map %[[M]], %[[SUM]] :
+  // CHECK: arith.divf
+  // CHECK: arith.cmpf oeq
+  // CHECK: arith.select
+  // CHECK: tile.yield
+  // CHECK: tile.map %[[M]], %[[SUM]] :
+  // CHECK: arith.mulf %{{.*}}, %[[C]]
+  // CHECK: math.log2
+  // CHECK: arith.addf
+  // CHECK: tile.map %[[O]], %[[SCALE]] :
+  // CHECK: arith.mulf
+  // CHECK-NOT: math.exp2
+  // CHECK-NOT: tile.finalize
+  // CHECK: gpu.return
+  %out, %lse = tile.finalize %o, %m, %l factor %c : !acc, !row, !part -> !acc, !row
+  gpu.return
+}
+
+// CHECK-LABEL: gpu.func @sink
+// CHECK-SAME: %[[C:[^:]*]]: f32, %[[SINK:[^:]*]]: f32)
+gpu.func @sink(%o: !acc, %m: !row, %l: !part, %c: f32, %sink: f32) kernel {
+  // The sink is a natural logit; it joins the base-2 domain once, outside.
+  // CHECK: %[[LOG2E:.*]] = arith.constant 1.44269502 : f32
+  // CHECK: %[[SINK2:.*]] = arith.mulf %[[SINK]], %[[LOG2E]]
+  // CHECK: tile.map
+  // CHECK: arith.mulf %{{.*}}, %[[C]]
+  // CHECK: %[[BASE:.*]] = arith.maxnumf %{{.*}}, %[[SINK2]]
+  // CHECK: math.exp2
+  // CHECK: math.exp2
+  // CHECK: math.fma
+  // CHECK: arith.divf
+  // CHECK: tile.yield
+  // CHECK: tile.map
+  // CHECK: arith.maxnumf %{{.*}}, %[[SINK2]]
+  // CHECK: math.log2
+  // CHECK: gpu.return
+  %out, %lse = tile.finalize %o, %m, %l factor %c sink %sink : !acc, !row, !part -> !acc, !row
+  gpu.return
+}
+}
