@@ -1,4 +1,4 @@
-//===- PipeOps.cpp - The pipe dialect -*- C++ -*-===//
+//===- PipeOps.cpp - The pipe dialect -------------------------------------===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -40,24 +40,63 @@ void PipeDialect::initialize() {
 
 LogicalResult ChannelType::verify(function_ref<InFlightDiagnostic()> emitError,
                                   attn::tile::ValType tile) {
-  if (!tile.isShared())
-    return emitError() << "P1: expected a shared tile, found " << tile;
+  if (!tile.isShared() || tile.getSizes().size() != 2)
+    return emitError() << "P1: expected a shared tile of two axes, found "
+                       << tile;
+  return success();
+}
+
+LogicalResult AtAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                             int64_t ahead, int64_t order) {
+  if (ahead < 0 || order < 0)
+    return emitError() << "P8: expected ahead and order of at least 0, found "
+                       << ahead << " and " << order;
   return success();
 }
 
 LogicalResult RoleOp::verify() {
-  constexpr uint64_t maxWarps = 32; // 1024 threads per block
-  if (getWarps() < 1 || getWarps() > maxWarps)
+  constexpr int64_t maxWarps = 32; // 1024 threads per block
+  auto warps = static_cast<int64_t>(getWarps());
+  if (warps < 1 || warps > maxWarps)
     return emitOpError() << "P2: expected 1 to " << maxWarps << " warps, found "
-                         << getWarps();
+                         << warps;
+  return success();
+}
+
+LogicalResult RoleOp::verifyRegions() {
+  llvm::StringMap<OpenOp> opened;
+  for (OpenOp open : getBody().getOps<OpenOp>()) {
+    auto [first, isNew] = opened.try_emplace(open.getName(), open);
+    if (isNew)
+      continue;
+    InFlightDiagnostic diagnostic =
+        open.emitOpError() << "P4: expected a name of its own, found a second "
+                              "channel '"
+                           << open.getName() << "'";
+    diagnostic.attachNote(first->second.getLoc()) << "the first is here";
+    return diagnostic;
+  }
+  return success();
+}
+
+LogicalResult OpenOp::verify() {
+  if (getAlias() && !getAlias().getDefiningOp<OpenOp>())
+    return emitOpError() << "P6: expected the aliased channel to be opened by "
+                            "pipe.open";
   return success();
 }
 
 LogicalResult PutOp::verify() {
-  Type expected = getChannel().getType().getTile().getElementType();
-  if (getView().getType().getElementType() != expected)
-    return emitOpError() << "P3: expected a view of " << expected << ", found "
-                         << getView().getType();
+  attn::tile::ValType tile = getChannel().getType().getTile();
+  attn::tile::ViewType view = getView().getType();
+  if (view.getElementType() != tile.getElementType() ||
+      view.getColumns() > tile.getSizes()[1])
+    return emitOpError() << "P3: expected a view of at most "
+                         << tile.getSizes()[1] << " columns of "
+                         << tile.getElementType() << ", found " << view;
+  auto ahead = static_cast<int64_t>(getAhead());
+  if (ahead < 0)
+    return emitOpError() << "P8: expected ahead of at least 0, found " << ahead;
   return success();
 }
 
@@ -65,5 +104,26 @@ LogicalResult TakeOp::verify() {
   if (getTile().getType() != getChannel().getType().getTile())
     return emitOpError() << "P3: expected " << getChannel().getType().getTile()
                          << ", found " << getTile().getType();
+  if (getJoined() && getPending())
+    return emitOpError() << "P7: a joined take leaves pending to the take that "
+                            "waits";
+  if (getPending() && static_cast<int64_t>(*getPending()) < 0)
+    return emitOpError() << "P8: expected pending of at least 0, found "
+                         << static_cast<int64_t>(*getPending());
+  return success();
+}
+
+LogicalResult DrainOp::verify() {
+  attn::tile::ValType expected =
+      getChannel().getType().getTile().withSharedSlots(0);
+  attn::tile::ViewType view = getView().getType();
+  if (getTile().getType() != expected)
+    return emitOpError() << "P5: expected " << expected << ", found "
+                         << getTile().getType();
+  if (view.getElementType() != expected.getElementType() ||
+      view.getColumns() > expected.getSizes()[1])
+    return emitOpError() << "P5: expected a view of at most "
+                         << expected.getSizes()[1] << " columns of "
+                         << expected.getElementType() << ", found " << view;
   return success();
 }

@@ -1,4 +1,4 @@
-//===- AssignStages.cpp - How far puts run ahead -*- C++ -*-===//
+//===- AssignStages.cpp - How far puts run ahead --------------------------===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -25,19 +25,21 @@ class BodyOrder {
 public:
   explicit BodyOrder(tile::ForKeysOp keys) : keys(keys) {}
 
-  void assign() {
-    collect();
-    if (takes.empty())
-      return;
+  LogicalResult assign() {
+    if (failed(collect()))
+      return failure();
     emitScalars();
-    if (depth(takes.front()) > 1)
+    if (takes.empty())
+      placeThrough(nullptr);
+    else if (depth(takes.front()) > 1)
       orderRings();
-    else
-      orderSingleSlots();
+    else if (failed(orderSingleSlots()))
+      return failure();
     for (auto [index, entry] : llvm::enumerate(order))
       entry.first->setAttr("pipe.at",
                            pipe::AtAttr::get(keys.getContext(), entry.second,
                                              static_cast<int64_t>(index)));
+    return success();
   }
 
 private:
@@ -45,13 +47,19 @@ private:
     return take.getChannel().getType().getDepth();
   }
 
-  void collect() {
+  /// Every tile that the body takes is put in the body.
+  LogicalResult collect() {
     for (Operation &op : keys.getBody().front().without_terminator()) {
       if (auto take = dyn_cast<pipe::TakeOp>(op))
         takes.push_back(take);
       else if (auto put = dyn_cast<pipe::PutOp>(op))
         puts[put.getChannel()] = put;
     }
+    for (pipe::TakeOp take : takes)
+      if (!puts.count(take.getChannel()))
+        return take.emitError()
+               << "expected a put into the channel in the same key loop";
+    return success();
   }
 
   void place(Operation *op, int64_t ahead = 0) {
@@ -64,7 +72,8 @@ private:
     for (Operation &op : keys.getBody().front().without_terminator())
       if (llvm::all_of(op.getResultTypes(),
                        [](Type type) { return type.isInteger(); }) &&
-          op.getNumResults() > 0 && isPure(&op))
+          op.getNumResults() > 0 && isPure(&op) &&
+          llvm::none_of(op.getOperandTypes(), llvm::IsaPred<tile::ValType>))
         place(&op);
   }
 
@@ -87,20 +96,24 @@ private:
     placeThrough(nullptr);
   }
 
-  void orderSingleSlots() {
+  LogicalResult orderSingleSlots() {
     pipe::TakeOp first = takes.front();
-    place(first);
-    for (pipe::TakeOp take : llvm::drop_begin(takes))
-      place(puts[take.getChannel()]);
     Operation *release = nullptr;
     for (Operation *user : first.getChannel().getUsers())
       if (isa<pipe::ReleaseOp>(user) && user->getBlock() == first->getBlock())
         release = user;
+    if (!release)
+      return first.emitError()
+             << "expected a release of the channel in the same key loop";
+    place(first);
+    for (pipe::TakeOp take : llvm::drop_begin(takes))
+      place(puts[take.getChannel()]);
     placeThrough(release);
     for (pipe::TakeOp take : llvm::drop_begin(takes))
       place(take);
     place(puts[first.getChannel()], /*ahead=*/1);
     placeThrough(nullptr);
+    return success();
   }
 
   tile::ForKeysOp keys;
@@ -112,8 +125,12 @@ private:
 
 struct AssignStages : attn::impl::AssignStagesBase<AssignStages> {
   void runOnOperation() override {
-    getOperation()->walk(
-        [](tile::ForKeysOp keys) { BodyOrder(keys).assign(); });
+    WalkResult result = getOperation()->walk([](tile::ForKeysOp keys) {
+      return failed(BodyOrder(keys).assign()) ? WalkResult::interrupt()
+                                              : WalkResult::advance();
+    });
+    if (result.wasInterrupted())
+      signalPassFailure();
   }
 };
 

@@ -1,4 +1,4 @@
-//===- ChannelTrace.cpp - The order of puts, takes and releases -*- C++ -*-===//
+//===- ChannelTrace.cpp - The order of puts, takes and releases -----------===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -40,7 +40,11 @@ void ChannelTrace::traceBlock(Block &block, int64_t base, int64_t &iteration) {
         events.push_back({ChannelEvent::Sync, &op, Value(), 0});
     } else if (auto release = dyn_cast<ReleaseOp>(op)) {
       events.push_back({ChannelEvent::Release, &op, release.getChannel(), now});
-    } else if (isa<SyncOp, DrainOp>(op)) {
+    } else if (isa<SyncOp>(op)) {
+      events.push_back({ChannelEvent::Sync, &op, Value(), 0});
+    } else if (auto drain = dyn_cast<DrainOp>(op)) {
+      events.push_back({ChannelEvent::Sync, &op, Value(), 0});
+      events.push_back({ChannelEvent::Drain, &op, drain.getChannel(), now});
       events.push_back({ChannelEvent::Sync, &op, Value(), 0});
     } else if (auto keys = dyn_cast<tile::ForKeysOp>(op)) {
       for (int round = 0; round < tracedRounds; ++round, ++iteration)
@@ -67,6 +71,16 @@ int64_t ChannelTrace::findLastRelease(int64_t before, Value channel) const {
   return -1;
 }
 
+int64_t ChannelTrace::findAfter(int64_t after, ChannelEvent::Kind kind,
+                                Value channel, int64_t tile) const {
+  for (int64_t at = after + 1, end = events.size(); at < end; ++at) {
+    const ChannelEvent &event = events[at];
+    if (event.kind == kind && event.channel == channel && event.tile == tile)
+      return at;
+  }
+  return -1;
+}
+
 int64_t ChannelTrace::count(int64_t from, int64_t to,
                             ChannelEvent::Kind kind) const {
   int64_t found = 0;
@@ -74,6 +88,8 @@ int64_t ChannelTrace::count(int64_t from, int64_t to,
     found += events[at].kind == kind;
   return found;
 }
+
+int64_t ChannelTrace::itemOf(int64_t tile) { return tile / itemGap; }
 
 bool ChannelTrace::isFirstTiles(int64_t tile, int64_t depth) {
   return tile % itemGap < depth;

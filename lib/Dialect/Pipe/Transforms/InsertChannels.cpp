@@ -1,4 +1,4 @@
-//===- InsertChannels.cpp - Operand tiles through shared memory -*- C++ -*-===//
+//===- InsertChannels.cpp - Operand tiles through shared memory -----------===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -79,9 +79,12 @@ private:
     rewriter.setInsertionPointToStart(&role.getBody().front());
     if (alias)
       rewriter.setInsertionPointAfterValue(alias);
+    // A view that is read twice gets two channels.
+    int64_t &uses = channelsOf[name];
+    std::string unique = uses++ ? (name + "_" + Twine(uses)).str() : name.str();
     auto type = pipe::ChannelType::get(rewriter.getContext(),
                                        tile.withSharedSlots(slots));
-    return pipe::OpenOp::create(rewriter, role.getLoc(), type, name, via,
+    return pipe::OpenOp::create(rewriter, role.getLoc(), type, unique, via,
                                 alias);
   }
 
@@ -133,6 +136,8 @@ private:
   pipe::RoleOp role;
   int64_t stages;
   IRRewriter rewriter;
+  /// How many channels were opened for views of each name.
+  llvm::StringMap<int64_t> channelsOf;
   /// The channel that is idle while a work item ends (Q's).
   pipe::OpenOp unringed;
 };

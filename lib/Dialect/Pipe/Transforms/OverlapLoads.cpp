@@ -1,4 +1,4 @@
-//===- OverlapLoads.cpp - Rotation of the key loop -*- C++ -*-===//
+//===- OverlapLoads.cpp - Rotation of the key loop ------------------------===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

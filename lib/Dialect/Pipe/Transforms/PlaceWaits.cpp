@@ -1,4 +1,4 @@
-//===- PlaceWaits.cpp - Pending puts and syncs -*- C++ -*-===//
+//===- PlaceWaits.cpp - Pending puts and syncs ----------------------------===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ChannelTrace.h"
+#include "SharedReads.h"
 #include "attn/Dialect/Pipe/Transforms/Passes.h"
 #include "mlir/IR/Builders.h"
 
@@ -47,7 +48,7 @@ LogicalResult countPending(RoleOp role) {
 void joinTakes(RoleOp role) {
   role.walk([](TakeOp take) {
     Operation *next = take->getNextNode();
-    while (next && isPure(next))
+    while (next && isPure(next) && !readsSharedTile(next))
       next = next->getNextNode();
     auto following = dyn_cast_or_null<TakeOp>(next);
     if (!following)

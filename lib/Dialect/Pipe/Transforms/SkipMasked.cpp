@@ -1,4 +1,4 @@
-//===- SkipMasked.cpp - No work where a warp's rows see nothing -*- C++ -*-===//
+//===- SkipMasked.cpp - No work where a warp's rows see nothing -----------===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -19,17 +19,28 @@ using namespace attn;
 
 namespace {
 
-/// The operations after `mask` that only compute; empty when a transfer stands
-/// between them, which the whole role must take part in.
+/// The operations after `mask` that only compute, for the next tile's carried
+/// values alone; empty when there is something else between them, which the
+/// whole role must take part in.
 SmallVector<Operation *> computationAfter(tile::MaskOp mask) {
   SmallVector<Operation *> ops;
-  for (Operation *op = mask->getNextNode();
-       !op->hasTrait<OpTrait::IsTerminator>(); op = op->getNextNode()) {
-    if (isa<pipe::TakeOp, pipe::PutOp, pipe::SyncOp>(op))
+  llvm::SmallPtrSet<Operation *, 16> known;
+  Block *body = mask->getBlock();
+  known.insert(body->getTerminator());
+  for (Operation *op = mask->getNextNode(); op != body->getTerminator();
+       op = op->getNextNode()) {
+    if (isa<pipe::ReleaseOp>(op))
+      continue;
+    if (isa<pipe::TakeOp, pipe::PutOp, pipe::SyncOp, pipe::DrainOp,
+            tile::StoreOp>(op))
       return {};
-    if (!isa<pipe::ReleaseOp>(op))
-      ops.push_back(op);
+    ops.push_back(op);
+    known.insert(op);
   }
+  for (Operation *op : ops)
+    for (Operation *user : op->getUsers())
+      if (!known.contains(body->findAncestorOpInBlock(*user)))
+        return {};
   return ops;
 }
 

@@ -1,4 +1,4 @@
-//===- SplitRange.cpp - Partial, full and partial key ranges -*- C++ -*-===//
+//===- SplitRange.cpp - Partial, full and partial key ranges --------------===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -63,12 +63,17 @@ struct SplitRange : attn::impl::SplitRangeBase<SplitRange> {
     for (tile::ForKeysOp keys : loops) {
       rewriter.setInsertionPoint(keys);
       ValueRange values = keys.getInits();
-      values = emitRange(rewriter, keys, RangeKind::Partial, keys.getFullEnd(),
+      // Without a full range the two partial ones are one.
+      bool hasFull = !isEmpty(keys.getFullBegin(), keys.getFullEnd());
+      values = emitRange(rewriter, keys, RangeKind::Partial,
+                         hasFull ? keys.getFullEnd() : keys.getBegin(),
                          keys.getEnd(), values);
-      values = emitRange(rewriter, keys, RangeKind::Full, keys.getFullBegin(),
-                         keys.getFullEnd(), values);
-      values = emitRange(rewriter, keys, RangeKind::Partial, keys.getBegin(),
-                         keys.getFullBegin(), values);
+      if (hasFull) {
+        values = emitRange(rewriter, keys, RangeKind::Full, keys.getFullBegin(),
+                           keys.getFullEnd(), values);
+        values = emitRange(rewriter, keys, RangeKind::Partial, keys.getBegin(),
+                           keys.getFullBegin(), values);
+      }
       rewriter.replaceOp(keys, values);
     }
   }

@@ -1,4 +1,4 @@
-//===- VerifyPipe.cpp - Closes the pipe level -*- C++ -*-===//
+//===- VerifyPipe.cpp - Closes the pipe level -----------------------------===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ChannelTrace.h"
+#include "SharedReads.h"
 #include "attn/Dialect/Pipe/Transforms/Passes.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 
@@ -20,67 +21,205 @@ using namespace attn::pipe;
 
 namespace {
 
-InFlightDiagnostic emitChannelError(const ChannelEvent &event) {
-  auto open = event.channel.getDefiningOp<OpenOp>();
-  InFlightDiagnostic diagnostic = event.op->emitError()
-                                  << "channel '" << open.getName() << "': ";
-  diagnostic.attachNote(open.getLoc()) << "the channel is opened here";
+/// V1 .. V9 of the pass' description, for one role.
+class RoleVerifier {
+public:
+  explicit RoleVerifier(RoleOp role) : role(role), trace(role) {}
+
+  LogicalResult run() {
+    if (failed(verifyOps()))
+      return failure();
+    for (int64_t at = 0, end = trace.getEvents().size(); at < end; ++at)
+      if (failed(verifyEvent(at)))
+        return failure();
+    return success();
+  }
+
+private:
+  LogicalResult verifyOps();
+  LogicalResult verifyReads(ReleaseOp release);
+  LogicalResult verifyJoined(TakeOp take);
+  LogicalResult verifyEvent(int64_t at);
+  LogicalResult verifyTake(int64_t at);
+  LogicalResult verifyPut(int64_t at);
+  LogicalResult verifyMemoryFree(int64_t at);
+
+  InFlightDiagnostic emitChannelError(Operation *op, Value channel);
+  int64_t before(int64_t at, ChannelEvent::Kind kind, int64_t tile) const {
+    return trace.findBefore(at, kind, trace.getEvents()[at].channel, tile);
+  }
+
+  RoleOp role;
+  ChannelTrace trace;
+};
+
+/// The channel whose memory `channel` lies in.
+Value memoryOf(Value channel) {
+  auto open = channel.getDefiningOp<OpenOp>();
+  return open && open.getAlias() ? memoryOf(open.getAlias()) : channel;
+}
+
+InFlightDiagnostic RoleVerifier::emitChannelError(Operation *op,
+                                                  Value channel) {
+  auto open = channel.getDefiningOp<OpenOp>();
+  InFlightDiagnostic diagnostic =
+      op->emitError() << "channel '" << (open ? open.getName() : "?") << "': ";
+  diagnostic.attachNote(channel.getLoc()) << "the channel is opened here";
   return diagnostic;
 }
 
-/// V1: a take follows a put of its tile. V2: a put follows the release of the
-/// tile that was in its slot, with a point in between where all warps met.
-/// V3: a release follows a take. V4: a tile is put once.
-LogicalResult verifyEvent(const ChannelTrace &trace, int64_t at) {
-  const ChannelEvent &event = trace.getEvents()[at];
-  if (event.kind == ChannelEvent::Sync)
-    return success();
-  int64_t depth = cast<ChannelType>(event.channel.getType()).getDepth();
-  auto before = [&](ChannelEvent::Kind kind, int64_t tile) {
-    return trace.findBefore(at, kind, event.channel, tile);
-  };
-  switch (event.kind) {
-  case ChannelEvent::Take:
-    if (before(ChannelEvent::Put, event.tile) < 0)
-      return emitChannelError(event) << "V1: taken before it was put";
-    break;
-  case ChannelEvent::Release:
-    if (before(ChannelEvent::Take, event.tile) < 0)
-      return emitChannelError(event) << "V3: released before it was taken";
-    break;
-  case ChannelEvent::Put: {
-    if (before(ChannelEvent::Put, event.tile) >= 0)
-      return emitChannelError(event) << "V4: put twice";
-    if (ChannelTrace::isFirstTiles(event.tile, depth))
-      break;
-    int64_t release = before(ChannelEvent::Release, event.tile - depth);
-    if (release < 0)
-      return emitChannelError(event)
-             << "V2: put into a slot that is still in use (depth " << depth
-             << ")";
-    if (trace.count(release, at, ChannelEvent::Sync) == 0)
-      return emitChannelError(event)
-             << "V2: put while another warp may still read the slot";
-    break;
-  }
-  case ChannelEvent::Sync:
-    break;
+//===----------------------------------------------------------------------===//
+// What holds of the text
+//===----------------------------------------------------------------------===//
+
+LogicalResult RoleVerifier::verifyOps() {
+  llvm::SmallPtrSet<Operation *, 32> traced;
+  for (const ChannelEvent &event : trace.getEvents())
+    traced.insert(event.op);
+  WalkResult result = role.walk([&](Operation *op) {
+    LogicalResult verified = success();
+    if (isa<tile::LoadOp>(op))
+      verified = op->emitError() << "expected every load to go through a "
+                                    "channel at the pipe level";
+    else if (isa<PutOp, TakeOp, ReleaseOp, SyncOp, DrainOp>(op) &&
+             !traced.contains(op))
+      verified = op->emitError() << "V9: expected '" << op->getName()
+                                 << "' directly in the work loop of the role "
+                                    "or in a key loop of it";
+    else if (auto release = dyn_cast<ReleaseOp>(op))
+      verified = verifyReads(release);
+    else if (auto take = dyn_cast<TakeOp>(op); take && take.getJoined())
+      verified = verifyJoined(take);
+    return failed(verified) ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+/// V5, for the takes of the same tile in the same block.
+LogicalResult RoleVerifier::verifyReads(ReleaseOp release) {
+  Block *block = release->getBlock();
+  for (auto take : block->getOps<TakeOp>()) {
+    if (take.getChannel() != release.getChannel() ||
+        take.getOrdinal() != release.getOrdinal() ||
+        !take->isBeforeInBlock(release))
+      continue;
+    for (Operation *user : take.getTile().getUsers())
+      if (release->isBeforeInBlock(block->findAncestorOpInBlock(*user))) {
+        InFlightDiagnostic diagnostic =
+            emitChannelError(user, release.getChannel());
+        diagnostic << "V5: read after its release";
+        diagnostic.attachNote(release.getLoc()) << "released here";
+        return diagnostic;
+      }
   }
   return success();
 }
 
-LogicalResult verifyRole(RoleOp role) {
-  WalkResult loads = role.walk([](tile::LoadOp load) {
-    load.emitError() << "expected every load to go through a channel at the "
-                        "pipe level";
-    return WalkResult::interrupt();
-  });
-  if (loads.wasInterrupted())
-    return failure();
-  ChannelTrace trace(role);
-  for (size_t at = 0; at < trace.getEvents().size(); ++at)
-    if (failed(verifyEvent(trace, at)))
-      return failure();
+/// V7
+LogicalResult RoleVerifier::verifyJoined(TakeOp take) {
+  Operation *next = take->getNextNode();
+  while (next && isPure(next) && !readsSharedTile(next))
+    next = next->getNextNode();
+  if (isa_and_nonnull<TakeOp>(next))
+    return success();
+  return emitChannelError(take, take.getChannel())
+         << "V7: expected another take to follow this joined one before a tile "
+            "is read";
+}
+
+//===----------------------------------------------------------------------===//
+// What holds of the order
+//===----------------------------------------------------------------------===//
+
+LogicalResult RoleVerifier::verifyEvent(int64_t at) {
+  const ChannelEvent &event = trace.getEvents()[at];
+  switch (event.kind) {
+  case ChannelEvent::Take:
+    return verifyTake(at);
+  case ChannelEvent::Release:
+    if (before(at, ChannelEvent::Take, event.tile) < 0)
+      return emitChannelError(event.op, event.channel)
+             << "V3: released before it was taken";
+    return success();
+  case ChannelEvent::Put:
+    return success(succeeded(verifyPut(at)) && succeeded(verifyMemoryFree(at)));
+  case ChannelEvent::Drain:
+    return verifyMemoryFree(at);
+  case ChannelEvent::Sync:
+    return success();
+  }
+  llvm_unreachable("all events are handled");
+}
+
+/// V1 and V6
+LogicalResult RoleVerifier::verifyTake(int64_t at) {
+  ArrayRef<ChannelEvent> events = trace.getEvents();
+  const ChannelEvent &event = events[at];
+  int64_t put = before(at, ChannelEvent::Put, event.tile);
+  if (put < 0)
+    return emitChannelError(event.op, event.channel)
+           << "V1: taken before it was put";
+  // The take that waits for a joined one follows it (V7).
+  int64_t waits = at;
+  while (cast<TakeOp>(events[waits].op).getJoined())
+    ++waits;
+  auto pending = static_cast<int64_t>(
+      cast<TakeOp>(events[waits].op).getPending().value_or(0));
+  int64_t later = trace.count(put, waits, ChannelEvent::Put);
+  if (pending <= later)
+    return success();
+  return emitChannelError(event.op, event.channel)
+         << "V6: waits with " << pending << " pending, but only " << later
+         << " puts follow its own";
+}
+
+/// V2 inside a work item, and V4
+LogicalResult RoleVerifier::verifyPut(int64_t at) {
+  const ChannelEvent &event = trace.getEvents()[at];
+  int64_t depth = cast<ChannelType>(event.channel.getType()).getDepth();
+  if (before(at, ChannelEvent::Put, event.tile) >= 0)
+    return emitChannelError(event.op, event.channel) << "V4: put twice";
+  if (ChannelTrace::isFirstTiles(event.tile, depth))
+    return success();
+  int64_t release = before(at, ChannelEvent::Release, event.tile - depth);
+  if (release < 0)
+    return emitChannelError(event.op, event.channel)
+           << "V2: put into a slot that is still in use (depth " << depth
+           << ")";
+  if (trace.count(release, at, ChannelEvent::Sync) == 0)
+    return emitChannelError(event.op, event.channel)
+           << "V2: put while another warp may still read the slot";
+  return success();
+}
+
+/// V2 between work items and V8: whoever took a tile from this memory before,
+/// for an earlier item or through another channel, is done with it.
+LogicalResult RoleVerifier::verifyMemoryFree(int64_t at) {
+  ArrayRef<ChannelEvent> events = trace.getEvents();
+  const ChannelEvent &event = events[at];
+  for (int64_t earlier = 0; earlier < at; ++earlier) {
+    const ChannelEvent &take = events[earlier];
+    if (take.kind != ChannelEvent::Take ||
+        memoryOf(take.channel) != memoryOf(event.channel))
+      continue;
+    bool isAlias = take.channel != event.channel;
+    if (!isAlias &&
+        ChannelTrace::itemOf(take.tile) == ChannelTrace::itemOf(event.tile))
+      continue;
+    StringRef label = isAlias ? "V8" : "V2";
+    int64_t release = trace.findAfter(earlier, ChannelEvent::Release,
+                                      take.channel, take.tile);
+    if (release < 0 || release > at) {
+      InFlightDiagnostic diagnostic = emitChannelError(event.op, event.channel);
+      diagnostic << label << ": its memory is still in use";
+      diagnostic.attachNote(take.op->getLoc())
+          << "by the tile taken here, which was not released";
+      return diagnostic;
+    }
+    if (trace.count(release, at, ChannelEvent::Sync) == 0)
+      return emitChannelError(event.op, event.channel)
+             << label << ": put while another warp may still read the slot";
+  }
   return success();
 }
 
@@ -93,7 +232,7 @@ struct VerifyPipe : attn::impl::VerifyPipeBase<VerifyPipe> {
         return WalkResult::interrupt();
       }
       for (RoleOp role : func.getBody().front().getOps<RoleOp>())
-        if (failed(verifyRole(role)))
+        if (failed(RoleVerifier(role).run()))
           return WalkResult::interrupt();
       return WalkResult::advance();
     });

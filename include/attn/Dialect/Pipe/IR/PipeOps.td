@@ -22,7 +22,8 @@ def Pipe_ChannelType : TypeDef<Pipe_Dialect, "Channel"> {
   let description = [{
     `!pipe.channel<!tile.val<[k:64, d:128] x bf16, shared 2>>`: two slots, each
     holding one tile. The tile with ordinal n lies in slot n modulo the depth.
-    Constraint P1: the tile is shared.
+
+    Constraint: (P1) the tile is shared and has two axes.
   }];
   let parameters = (ins "::attn::tile::ValType":$tile);
   let assemblyFormat = "`<` $tile `>`";
@@ -44,37 +45,52 @@ def Pipe_AtAttr : AttrDef<Pipe_Dialect, "At"> {
   let description = [{
     `#pipe.at<ahead = 1, order = 5>`: runs for the tile `ahead` iterations
     later, and stands at position `order` of the rotated body.
+
+    Constraint: (P8) neither is negative.
   }];
   let parameters = (ins "int64_t":$ahead, "int64_t":$order);
   let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
 }
 
 def Pipe_RoleOp : Pipe_Op<"role", [NoTerminator, SingleBlock]> {
   let summary = "a group of warps that runs a region";
   let description = [{
-    Constraint P2: 1 to 32 warps. A kernel with one role feeds itself.
+    A kernel with one role feeds itself.
+
+    Constraints: (P2) 1 to 32 warps; (P4) the channels it opens have names of
+    their own.
+
+    ```mlir
+    pipe.role "compute" warps 4 {
+      %kc = pipe.open "k" via cp_async : !pipe.channel<!tile.val<[k:64, d:128] x bf16, shared 2>>
+    }
+    ```
   }];
   let arguments = (ins StrAttr:$name, I64Attr:$warps);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$name `warps` $warps attr-dict-with-keyword $body";
   let hasVerifier = 1;
+  let hasRegionVerifier = 1;
 }
 
 def Pipe_OpenOp : Pipe_Op<"open", [MemoryEffects<[MemAlloc]>]> {
   let summary = "makes a channel";
   let description = [{
-    `fed` names the role that fills the channel; `via` says how. A channel that
-    feeds itself needs no empty barrier: the role's own order gives it.
-    `alias` lets the channel use the memory of another one, which is empty
-    whenever this one is in use.
+    `via` says what fills it. `alias` lets the channel use the memory of another
+    one, which is empty whenever this one is in use.
+
+    Constraint: (P6) the aliased channel is the result of a `pipe.open`.
 
     ```mlir
-    %kc = pipe.open "k" via cp_async : !pipe.channel<!tile.val<[k:64, d:128] x bf16, shared 2>>
+    %qc = pipe.open "q" via cp_async : !pipe.channel<!tile.val<[q:128, d:128] x bf16, shared 1>>
+    %oc = pipe.open "o" via st alias %qc : !pipe.channel<!tile.val<[q:128, d:128] x bf16, shared 1>> : !pipe.channel<!tile.val<[q:128, v:64] x bf16, shared 1>>
     ```
   }];
   let arguments = (ins StrAttr:$name, Pipe_Via:$via, Optional<Pipe_ChannelType>:$alias);
   let results = (outs Pipe_ChannelType:$channel);
   let assemblyFormat = "$name `via` $via (`alias` $alias^ `:` type($alias))? attr-dict `:` type($channel)";
+  let hasVerifier = 1;
 }
 
 def Pipe_PutOp : Pipe_Op<"put"> {
@@ -86,14 +102,18 @@ def Pipe_PutOp : Pipe_Op<"put"> {
     iterations later than its own a put in a loop serves; before the loop it
     counts from the loop's first iteration. `whole` says that the view has every
     row of the tile, so that no row needs a test.
-    Constraint P3: the view's element type is the tile's.
+
+    Constraints: (P3) the view has the tile's element type and is not wider;
+    (P8) `ahead` is not negative.
 
     ```mlir
-    pipe.put %kc[%n], %kv[%k0] when %more : !pipe.channel<...>, !tile.view<128 x bf16>
+    pipe.put %kc[%n], %kv[%k0] when %more ahead 1 whole : !pipe.channel<!tile.val<[k:64, d:128] x bf16, shared 2>>, !tile.view<128 x bf16>
     ```
   }];
-  let arguments = (ins Pipe_ChannelType:$channel, I32:$ordinal, Tile_ViewType:$view, I32:$row, Optional<I1>:$when, DefaultValuedAttr<I64Attr, "0">:$ahead, UnitAttr:$whole);
-  let assemblyFormat = "$channel `[` $ordinal `]` `,` $view `[` $row `]` (`when` $when^)? (`ahead` $ahead^)? (`whole` $whole^)? attr-dict `:` type($channel) `,` type($view)";
+  let arguments = (ins Pipe_ChannelType:$channel, I32:$ordinal, Tile_ViewType:$view, I32:$row, Optional<I1>:$when,
+                       DefaultValuedAttr<I64Attr, "0">:$ahead, UnitAttr:$whole);
+  let assemblyFormat = [{$channel `[` $ordinal `]` `,` $view `[` $row `]` (`when` $when^)? (`ahead` $ahead^)? (`whole` $whole^)?
+                         attr-dict `:` type($channel) `,` type($view)}];
   let hasVerifier = 1;
 }
 
@@ -104,21 +124,40 @@ def Pipe_TakeOp : Pipe_Op<"take"> {
     `pending` is the number of later puts that may still be under way, set by
     `attn-place-waits`; unset means none. A `joined` take leaves the waiting to
     the take that follows it.
+
+    Constraints: (P3) the result is the channel's tile; (P7) a joined take has
+    no `pending`; (P8) `pending` is not negative.
+
+    ```mlir
+    %K = pipe.take %kc[%n] joined : !pipe.channel<!tile.val<[k:64, d:128] x bf16, shared 2>> -> !tile.val<[k:64, d:128] x bf16, shared 2>
+    %V = pipe.take %vc[%n] pending 0 : !pipe.channel<!tile.val<[k:64, v:128] x bf16, shared 2>> -> !tile.val<[k:64, v:128] x bf16, shared 2>
+    ```
   }];
   let arguments = (ins Pipe_ChannelType:$channel, I32:$ordinal, OptionalAttr<I64Attr>:$pending, UnitAttr:$joined);
   let results = (outs Tile_ValType:$tile);
-  let assemblyFormat = "$channel `[` $ordinal `]` (`pending` $pending^)? (`joined` $joined^)? attr-dict `:` type($channel) `->` type($tile)";
+  let assemblyFormat = [{$channel `[` $ordinal `]` (`pending` $pending^)? (`joined` $joined^)?
+                         attr-dict `:` type($channel) `->` type($tile)}];
   let hasVerifier = 1;
 }
 
 def Pipe_ReleaseOp : Pipe_Op<"release"> {
   let summary = "the tile will not be read again by this role";
+  let description = [{
+    ```mlir
+    pipe.release %kc[%n] : !pipe.channel<!tile.val<[k:64, d:128] x bf16, shared 2>>
+    ```
+  }];
   let arguments = (ins Pipe_ChannelType:$channel, I32:$ordinal);
   let assemblyFormat = "$channel `[` $ordinal `]` attr-dict `:` type($channel)";
 }
 
 def Pipe_SyncOp : Pipe_Op<"sync"> {
   let summary = "all warps of the role have come this far";
+  let description = [{
+    ```mlir
+    pipe.sync
+    ```
+  }];
   let assemblyFormat = "attr-dict";
 }
 
@@ -127,9 +166,18 @@ def Pipe_DrainOp : Pipe_Op<"drain"> {
   let description = [{
     Stages the tile in the channel's slot 0 and writes it to rows `row ..` of
     the view by whole 16-byte pieces. The role is in step before and after.
+
+    Constraint: (P5) the tile is the channel's, in registers; the view has its
+    element type and is not wider.
+
+    ```mlir
+    pipe.drain %oc, %O16, %ov[%m0] : !pipe.channel<!tile.val<[q:128, v:64] x bf16, shared 1>>, !tile.val<[q:128, v:64] x bf16> -> !tile.view<64 x bf16>
+    ```
   }];
   let arguments = (ins Pipe_ChannelType:$channel, Tile_ValType:$tile, Tile_ViewType:$view, I32:$row);
-  let assemblyFormat = "$channel `,` $tile `,` $view `[` $row `]` attr-dict `:` type($channel) `,` type($tile) `->` type($view)";
+  let assemblyFormat = [{$channel `,` $tile `,` $view `[` $row `]`
+                         attr-dict `:` type($channel) `,` type($tile) `->` type($view)}];
+  let hasVerifier = 1;
 }
 
 #endif // ATTN_DIALECT_PIPE_IR_PIPEOPS

@@ -32,7 +32,8 @@ def InsertChannels : Pass<"attn-insert-channels"> {
     pipe.release %kc[%n]
     ```
   }];
-  let dependentDialects = ["::attn::pipe::PipeDialect", "::mlir::arith::ArithDialect"];
+  let dependentDialects = ["::attn::ir::AttnDialect", "::attn::pipe::PipeDialect",
+                           "::mlir::arith::ArithDialect"];
 }
 
 def AssignStages : Pass<"attn-assign-stages"> {
@@ -71,9 +72,22 @@ def PlaceWaits : Pass<"attn-place-waits"> {
 def SplitRange : Pass<"attn-split-range"> {
   let summary = "Splits the key loop into partial, full and partial ranges";
   let description = [{
-    Last of the level: the one pipelined loop becomes up to three that carry its
-    values on, and masks vanish from the full one. A range that is empty for
-    every launch is left out.
+    Late, when the order of the body is final: the one pipelined loop becomes up
+    to three that carry its values on, and masks vanish from the full one. A
+    range that is empty for every launch is left out; without a full range one
+    partial loop is left. Before:
+
+    ```mlir
+    tile.for_keys mixed (%k0) in (%begin, %end) full (%fb, %fe) step 64 ...
+    ```
+
+    After:
+
+    ```mlir
+    tile.for_keys partial (%k0) in (%fe, %end) step 64 ...
+    tile.for_keys full (%k0) in (%fb, %fe) step 64 ...
+    tile.for_keys partial (%k0) in (%begin, %fb) step 64 ...
+    ```
   }];
 }
 
@@ -97,9 +111,23 @@ def SkipMasked : Pass<"attn-skip-masked"> {
 def VerifyPipe : Pass<"attn-verify-pipe"> {
   let summary = "Checks puts, takes and releases against each other";
   let description = [{
-    Ends the pipe level: every take has a put for its tile before it, every slot
-    was released before it is put again, nothing is read after its release, no
-    load is left in a role, no more than `depth` tiles are in flight.
+    Ends the pipe level. No load is left in a role, and in a run of two work
+    items, each of several key tiles:
+
+    - (V1) a take follows the put of its tile;
+    - (V2) a put follows the release of the tile that was in its slot, and a
+      point where all warps met in between; at the start of a work item, of
+      every tile of the item before;
+    - (V3) a release follows the take of its tile;
+    - (V4) a tile is put once;
+    - (V5) a tile is not read after its release;
+    - (V6) `pending` of a take is not above the number of puts after its own;
+    - (V7) a joined take is followed by the take that waits, before any tile is
+      read;
+    - (V8) memory that two channels share is used by one only when the tiles of
+      the other were released and all warps met;
+    - (V9) puts, takes, releases, syncs and drains stand where this order does
+      not depend on data: in the work loop or a key loop of it.
   }];
 }
 

@@ -1,0 +1,84 @@
+// In a partial range, what follows the mask is done only where a logit is left.
+// RUN: attn-opt %s --attn-skip-masked | FileCheck %s
+
+!s = !tile.val<[q:64, k:32] x f32>
+!row = !tile.val<[q:64] x f32>
+!v = !tile.val<[k:32, v:64] x bf16, shared 1>
+
+gpu.module @m {
+// CHECK-LABEL: gpu.func @partial
+gpu.func @partial(%s: !s, %m: !row, %vc: !pipe.channel<!v>, %n: i32) kernel {
+  // CHECK: tile.for_keys partial ({{.*}} iter(%[[M:.*]] = %
+  %r = tile.for_keys partial (%k0) in (%n, %n) step 32 iter(%acc = %m) : (!row) {
+    // CHECK: pipe.take
+    %V = pipe.take %vc[%k0] : !pipe.channel<!v> -> !v
+    // CHECK: %[[X:.*]] = tile.mask
+    // CHECK: %[[ANY:.*]] = tile.any %[[X]]
+    // CHECK-NEXT: %[[R:.*]] = scf.if %[[ANY]] -> (!tile.val<[q:64] x f32>) {
+    %x = tile.mask %s(%k0, %k0) : !s {
+    ^bb0(%q: i32, %k: i32):
+      %0 = arith.cmpi sle, %k, %q : i32
+      tile.yield %0 : i1
+    }
+    // CHECK-NEXT: %[[MAX:.*]] = tile.reduce max %[[X]]
+    // CHECK-NEXT: scf.yield %[[MAX]]
+    // CHECK-NEXT: } else {
+    // CHECK-NEXT: scf.yield %[[M]]
+    // CHECK-NEXT: }
+    %max = tile.reduce max %x over "k" : !s -> !row
+    // The slot is released by every warp.
+    // CHECK-NEXT: pipe.release
+    // CHECK-NEXT: tile.yield %[[R]]
+    pipe.release %vc[%k0] : !pipe.channel<!v>
+    tile.yield %max : !row
+  }
+  gpu.return
+}
+
+// A transfer after the mask is everybody's: nothing is skipped.
+// CHECK-LABEL: gpu.func @transfer
+// CHECK-NOT: scf.if
+gpu.func @transfer(%s: !s, %m: !row, %vc: !pipe.channel<!v>, %n: i32) kernel {
+  %r = tile.for_keys partial (%k0) in (%n, %n) step 32 iter(%acc = %m) : (!row) {
+    %x = tile.mask %s(%k0, %k0) : !s {
+    ^bb0(%q: i32, %k: i32):
+      %0 = arith.cmpi sle, %k, %q : i32
+      tile.yield %0 : i1
+    }
+    %V = pipe.take %vc[%k0] : !pipe.channel<!v> -> !v
+    %max = tile.reduce max %x over "k" : !s -> !row
+    tile.yield %max : !row
+  }
+  gpu.return
+}
+
+// What is computed after the mask but needed outside stays outside.
+// CHECK-LABEL: gpu.func @ordinal
+// CHECK-NOT: scf.if
+gpu.func @ordinal(%s: !s, %m: !row, %vc: !pipe.channel<!v>, %n: i32) kernel {
+  %r = tile.for_keys partial (%k0) in (%n, %n) step 32 iter(%acc = %m) : (!row) {
+    %x = tile.mask %s(%k0, %k0) : !s {
+    ^bb0(%q: i32, %k: i32):
+      %0 = arith.cmpi sle, %k, %q : i32
+      tile.yield %0 : i1
+    }
+    %max = tile.reduce max %x over "k" : !s -> !row
+    %t = arith.addi %k0, %n : i32
+    pipe.release %vc[%t] : !pipe.channel<!v>
+    tile.yield %max : !row
+  }
+  gpu.return
+}
+
+// Every row sees every key of a full tile.
+// CHECK-LABEL: gpu.func @full
+// CHECK-NOT: scf.if
+// CHECK: gpu.return
+gpu.func @full(%s: !s, %m: !row, %n: i32) kernel {
+  %r = tile.for_keys full (%k0) in (%n, %n) step 32 iter(%acc = %m) : (!row) {
+    %max = tile.reduce max %s over "k" : !s -> !row
+    tile.yield %max : !row
+  }
+  gpu.return
+}
+}
