@@ -38,9 +38,9 @@ def ConvertPipeToWarp : Pass<"convert-pipe-to-warp"> {
     takes become waits, and the loops become loops of the block. A contraction
     becomes one `warp.mma` per 16 columns. The role itself disappears.
   }];
-  let dependentDialects = ["::attn::warp::WarpDialect", "::mlir::arith::ArithDialect",
-                           "::mlir::gpu::GPUDialect", "::mlir::scf::SCFDialect",
-                           "::mlir::LLVM::LLVMDialect"];
+  let dependentDialects = ["::attn::ir::AttnDialect", "::attn::warp::WarpDialect",
+                           "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
+                           "::mlir::scf::SCFDialect", "::mlir::LLVM::LLVMDialect"];
 }
 
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,4 @@
-//===- AttnToTile.cpp - From the problem to the online softmax -*- C++ -*-===//
+//===- AttnToTile.cpp - From the problem to the online softmax ------------===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -319,21 +319,32 @@ private:
   ValType keyTile, valueTile;
 };
 
+/// What the fields of the kernel promise and this conversion relies on.
+LogicalResult verifyLowerable(ir::KernelOp kernel) {
+  if (!kernel.getSchedule() || !kernel.getSchedule()->isSelected())
+    return kernel.emitError() << "expected a selected schedule "
+                                 "(attn-select-schedule)";
+  if (!kernel.getBounds() || !kernel.getFactor())
+    return kernel.emitError() << "expected attn.bounds and attn.factor "
+                                 "(attn-bound-keys, attn-use-exp2)";
+  for (auto tensor : kernel.getBody().getOps<ir::TensorOp>())
+    for (unsigned axis = 0; axis < tensor.getDims().size(); ++axis) {
+      ir::DimKind kind = tensor.getDim(axis).getKind();
+      if (kind == ir::DimKind::TotalQ || kind == ir::DimKind::TotalK)
+        return tensor.emitError()
+               << "expected no ragged dimension with dense batches, found '"
+               << ir::stringifyDimKind(kind) << "'";
+    }
+  return success();
+}
+
 struct ConvertAttnToTile
     : attn::impl::ConvertAttnToTileBase<ConvertAttnToTile> {
   void runOnOperation() override {
     SmallVector<ir::KernelOp> kernels(getOperation().getOps<ir::KernelOp>());
     for (ir::KernelOp kernel : kernels) {
-      if (!kernel.getSchedule() || !kernel.getSchedule()->isSelected()) {
-        kernel.emitError() << "expected a selected schedule "
-                              "(attn-select-schedule)";
+      if (failed(verifyLowerable(kernel)))
         return signalPassFailure();
-      }
-      if (!kernel.getBounds() || !kernel.getFactor()) {
-        kernel.emitError() << "expected attn.bounds and attn.factor "
-                              "(attn-bound-keys, attn-use-exp2)";
-        return signalPassFailure();
-      }
       KernelBuilder(kernel).build();
       kernel.erase();
     }

@@ -1,4 +1,4 @@
-//===- RuleInliner.cpp - Rules of a kernel as scalar code -*- C++ -*-===//
+//===- RuleInliner.cpp - Rules of a kernel as scalar code -----------------===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -71,8 +71,7 @@ Value RuleInliner::extent(OpBuilder &builder, Location loc, ir::DimAttr dim) {
   case ir::DimKind::TotalK:
     break;
   }
-  // Ragged dimensions need `batch varlen`, which attn-verify-input refuses.
-  llvm_unreachable("ragged dimension in a kernel with dense batches");
+  llvm_unreachable("ragged dimensions are refused before");
 }
 
 /// Brings an element as stored to the type that attn.read gives.

@@ -1,4 +1,4 @@
-//===- RuleInliner.h - Rules of a kernel as scalar code -*- C++ -*-===//
+//===- RuleInliner.h - Rules of a kernel as scalar code ---------*- C++ -*-===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- ChannelsToWarp.cpp - Channels, views and stores -*- C++ -*-===//
+//===- ChannelsToWarp.cpp - Channels, views and stores --------------------===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

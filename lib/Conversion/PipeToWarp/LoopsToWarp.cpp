@@ -1,4 +1,4 @@
-//===- LoopsToWarp.cpp - Roles, work loops and key loops -*- C++ -*-===//
+//===- LoopsToWarp.cpp - Roles, work loops and key loops ------------------===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- PipeToWarp.cpp - The conversion and its types -*- C++ -*-===//
+//===- PipeToWarp.cpp - The conversion and its types ----------------------===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -23,32 +23,44 @@ namespace attn {
 using namespace mlir;
 using namespace attn;
 
-static Type convertTile(tile::ValType type, int64_t warps) {
+using EmitError = function_ref<InFlightDiagnostic()>;
+
+static constexpr int64_t mmaDepth = 16; // columns that one mma contracts
+
+/// The fragment that holds a tile in registers; null where `emitError` said
+/// why there is none.
+static Type convertTile(tile::ValType type, int64_t warps,
+                        EmitError emitError) {
   ArrayRef<int64_t> sizes = type.getSizes();
+  Type element = type.getElementType();
   if (sizes.size() == 1)
-    return warp::FragType::get(sizes[0], 1, type.getElementType(),
-                               warp::FragKind::Row, warps);
+    return warp::FragType::getChecked(emitError, type.getContext(), sizes[0],
+                                      int64_t(1), element, warp::FragKind::Row,
+                                      warps);
   auto kind =
       type.findAxis("r") ? warp::FragKind::RowPartial : warp::FragKind::Acc;
-  return warp::FragType::get(sizes[0], sizes[1], type.getElementType(), kind,
-                             warps);
+  return warp::FragType::getChecked(emitError, type.getContext(), sizes[0],
+                                    sizes[1], element, kind, warps);
 }
 
-static Type ringOf(tile::ValType type) {
-  return warp::BufferType::get(type.getSharedSlots(), type.getSizes()[0],
-                               type.getSizes()[1], type.getElementType());
+static Type ringOf(tile::ValType type, EmitError emitError) {
+  return warp::BufferType::getChecked(
+      emitError, type.getContext(), type.getSharedSlots(), type.getSizes()[0],
+      type.getSizes()[1], type.getElementType());
 }
 
 WarpTypeConverter::WarpTypeConverter(int64_t warps) : warps(warps) {
+  // The types were checked before the conversion, where errors have a place.
+  auto unexpected = [] { return InFlightDiagnostic(); };
   addConversion([](Type type) { return type; });
   addConversion(
-      [warps](tile::ValType type,
-              SmallVectorImpl<Type> &results) -> std::optional<LogicalResult> {
+      [=](tile::ValType type,
+          SmallVectorImpl<Type> &results) -> std::optional<LogicalResult> {
         if (!type.isShared()) {
-          results.push_back(convertTile(type, warps));
+          results.push_back(convertTile(type, warps, unexpected));
           return success();
         }
-        results.push_back(ringOf(type));
+        results.push_back(ringOf(type, unexpected));
         results.push_back(IntegerType::get(type.getContext(), 32));
         return success();
       });
@@ -61,10 +73,45 @@ WarpTypeConverter::WarpTypeConverter(int64_t warps) : warps(warps) {
         results.push_back(IntegerType::get(context, 32));
         return success();
       });
-  addConversion([](pipe::ChannelType type) { return ringOf(type.getTile()); });
+  addConversion([=](pipe::ChannelType type) {
+    return ringOf(type.getTile(), unexpected);
+  });
 }
 
 namespace {
+
+/// Whether the role's warps can hold every tile of an operation as
+/// WarpTypeConverter says, and one mma contract whole steps of it.
+LogicalResult verifyHeld(Operation *op, int64_t warps) {
+  auto emitError = [&] { return op->emitError(); };
+  for (Type type : op->getResultTypes()) {
+    auto tile = dyn_cast<tile::ValType>(type);
+    if (!tile)
+      continue;
+    ArrayRef<int64_t> sizes = tile.getSizes();
+    if (tile.isShared() && sizes.size() != 2)
+      return emitError() << "expected a shared tile of two axes, found "
+                         << tile;
+    Type held = tile.isShared() ? ringOf(tile, emitError)
+                                : convertTile(tile, warps, emitError);
+    if (!held)
+      return failure();
+  }
+  auto dot = dyn_cast<tile::DotOp>(op);
+  if (!dot)
+    return success();
+  int64_t depth = dot.getLhs().getType().getSize(dot.getOver());
+  if (depth % mmaDepth != 0)
+    return emitError() << "expected a contraction over a multiple of "
+                       << mmaDepth << ", found " << depth;
+  if (dot.getLhs().getType().findAxis(dot.getOver()) != 1u)
+    return emitError() << "expected the contracted axis '" << dot.getOver()
+                       << "' to be the second of " << dot.getLhs().getType();
+  if (!dot.getRhs().getType().isShared())
+    return emitError() << "expected the second operand in shared memory, found "
+                       << dot.getRhs().getType();
+  return success();
+}
 
 struct ConvertPipeToWarp
     : attn::impl::ConvertPipeToWarpBase<ConvertPipeToWarp> {
@@ -80,7 +127,14 @@ struct ConvertPipeToWarp
 
   LogicalResult convert(pipe::RoleOp role) {
     MLIRContext *context = &getContext();
-    WarpTypeConverter converter(role.getWarps());
+    int64_t warps = role.getWarps();
+    WalkResult held = role.walk([&](Operation *op) {
+      return failed(verifyHeld(op, warps)) ? WalkResult::interrupt()
+                                           : WalkResult::advance();
+    });
+    if (held.wasInterrupted())
+      return failure();
+    WarpTypeConverter converter(warps);
     RewritePatternSet patterns(context);
     populateTileToWarp(patterns, converter);
     populateChannelsToWarp(patterns, converter);

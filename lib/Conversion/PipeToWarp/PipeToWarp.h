@@ -1,5 +1,4 @@
-//===- PipeToWarp.h - Types and patterns of convert-pipe-to-warp -*- C++
-//-*-===//
+//===- PipeToWarp.h - Types, patterns of convert-pipe-to-warp ---*- C++ -*-===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- TileToWarp.cpp - Arithmetic on tiles as fragments -*- C++ -*-===//
+//===- TileToWarp.cpp - Arithmetic on tiles as fragments ------------------===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -46,8 +46,6 @@ struct DotPattern : WarpPattern<tile::DotOp> {
                              : warp::FillOp::create(rewriter, loc, accType,
                                                     zeroF32(rewriter, loc));
     tile::ValType lhs = op.getLhs().getType();
-    if (*lhs.findAxis(op.getOver()) != 1)
-      return rewriter.notifyMatchFailure(op, "rows of A must be result rows");
     int64_t depth = lhs.getSize(op.getOver());
     for (int64_t at = 0; at < depth; at += mmaDepth) {
       Value a = loadA(rewriter, loc, lhs, adaptor.getLhs(), at);
