@@ -1,5 +1,4 @@
-//===- GpuTarget.cpp - The GPU architectures that kernels are compiled for -*-
-//C++ -*-===//
+//===- GpuTarget.cpp - The supported GPU architectures --------------------===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Device.h - What a kernel runs on --------------------------*- C++ -*-===//
+//===- Device.h - What a kernel runs on -------------------------*- C++ -*-===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
