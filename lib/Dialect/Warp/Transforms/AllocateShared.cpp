@@ -1,4 +1,4 @@
-//===- AllocateShared.cpp - Places in shared memory -*- C++ -*-===//
+//===- AllocateShared.cpp - Places in shared memory -----------------------===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- VerifyWarp.cpp - Closes the warp level -*- C++ -*-===//
+//===- VerifyWarp.cpp - Closes the warp level -----------------------------===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
