@@ -1,0 +1,131 @@
+//===- CompileTest.cpp - The compiler as a function
+//---------------------------===//
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Pipelines/Compile.h"
+
+#include "attn/Spec/Spec.h"
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/SourceMgr.h"
+
+#include <gtest/gtest.h>
+
+using namespace attn;
+
+namespace {
+
+Problem parse(const std::string &text) {
+  llvm::SourceMgr sources;
+  std::optional<Problem> problem = spec::parseSpec("case.attn", text, sources);
+  EXPECT_TRUE(problem);
+  return problem.value_or(Problem());
+}
+
+const char *const window = "attention window {\n"
+                           "  dtype bf16\n"
+                           "  heads 8 / 2\n"
+                           "  head_dim 128\n"
+                           "  param left : i32 = 16\n"
+                           "  tensor slope : f32[heads]\n"
+                           "  mask (q, k) = k <= q && q - k <= left\n"
+                           "  score (s, h, q, k) = s + slope[h] * (k - q)\n"
+                           "}\n";
+
+std::vector<std::string> argumentNames(const Kernel &kernel) {
+  std::vector<std::string> names;
+  for (const KernelArgument &argument : kernel.arguments)
+    names.push_back(argument.name);
+  return names;
+}
+
+TEST(Compile, PackageDescribesTheLaunch) {
+  std::string diagnostics;
+  CompileOptions options;
+  options.target = "sm_89";
+  std::optional<Package> package = compile(parse(window), options, diagnostics);
+  ASSERT_TRUE(package) << diagnostics;
+  EXPECT_EQ(diagnostics, "");
+  EXPECT_EQ(package->problem.name, "window");
+  ASSERT_EQ(package->kernels.size(), 1u);
+  const Kernel &kernel = package->kernels.front();
+  EXPECT_EQ(kernel.name, "window");
+  EXPECT_EQ(kernel.target, "sm_89");
+  EXPECT_EQ(kernel.tileM, 64);
+  EXPECT_EQ(kernel.tileN, 64);
+  EXPECT_EQ(kernel.block, 128);
+  EXPECT_GT(kernel.sharedBytes, 0);
+  ASSERT_EQ(kernel.workItems.size(), 3u);
+  EXPECT_EQ(kernel.workItems[2].extent, "q_len");
+  EXPECT_EQ(kernel.workItems[2].divisor, kernel.tileM);
+  std::vector<std::string> names = argumentNames(kernel);
+  for (const char *name : {"q", "k", "v", "o", "lse", "batch", "q_len", "k_len",
+                           "param:left", "tensor:slope"})
+    EXPECT_NE(std::find(names.begin(), names.end(), name), names.end()) << name;
+  EXPECT_NE(kernel.ptx.find(".entry window"), std::string::npos);
+  // A package that was written can be read.
+  EXPECT_EQ(packageFromJson(toJson(*package)).kernels.front().ptx, kernel.ptx);
+}
+
+TEST(Compile, ExplainsItself) {
+  std::string diagnostics;
+  CompileOptions options;
+  options.explain = true;
+  ASSERT_TRUE(compile(parse(window), options, diagnostics));
+  EXPECT_NE(diagnostics.find("remark: schedule fa2, tile 128 x 64"),
+            std::string::npos)
+      << diagnostics;
+}
+
+struct Refusal {
+  const char *field;   ///< added to the specification on line 5
+  const char *message; ///< with its place
+};
+
+TEST(Compile, RefusesWhereTheFieldIsWritten) {
+  const Refusal refusals[] = {
+      {"batch varlen",
+       "case.attn:5:3: error: 'batch' is varlen, which cannot be lowered yet; "
+       "legal now: dense"},
+      {"kv paged(page = 16)", "case.attn:5:3: error: 'kv' is paged"},
+      {"split 4", "case.attn:5:3: error: 'split' is 4 pieces"},
+      {"schedule fa3", "case.attn:5:3: error: 'schedule' is fa3"},
+      {"schedule fa2(tile = 128 x 128, stages = 9)",
+       "case.attn:5:3: error: tile 128 x 128 needs"},
+  };
+  for (const Refusal &refusal : refusals) {
+    std::string diagnostics;
+    Problem problem = parse("attention refused {\n"
+                            "  dtype bf16\n"
+                            "  heads 8 / 2\n"
+                            "  head_dim 128\n"
+                            "  " +
+                            std::string(refusal.field) + "\n}\n");
+    CompileOptions options;
+    options.target = "sm_90";
+    EXPECT_FALSE(compile(problem, options, diagnostics));
+    EXPECT_NE(diagnostics.find(refusal.message), std::string::npos)
+        << diagnostics;
+    // One error, with the line it is about.
+    EXPECT_EQ(llvm::StringRef(diagnostics).count("error:"), 1u) << diagnostics;
+    EXPECT_NE(diagnostics.find(std::string("  ") + refusal.field),
+              std::string::npos)
+        << diagnostics;
+  }
+}
+
+TEST(Compile, UnknownTargetIsNamed) {
+  std::string diagnostics;
+  CompileOptions options;
+  options.target = "sm_70";
+  EXPECT_FALSE(compile(parse(window), options, diagnostics));
+  EXPECT_NE(diagnostics.find("unknown target 'sm_70'; expected one of sm_80"),
+            std::string::npos)
+      << diagnostics;
+}
+
+} // namespace

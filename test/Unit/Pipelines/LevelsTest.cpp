@@ -1,0 +1,143 @@
+//===- LevelsTest.cpp - Every level is real
+//----------------------------------===//
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+//
+// For every shipped specification: a module printed at a level, its values
+// renamed and parsed back, lowers to the same text as the module itself, level
+// by level down to PTX.
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Conversion/SpecToAttn/SpecToAttn.h"
+#include "attn/Pipelines/Lower.h"
+#include "attn/Spec/Spec.h"
+
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/SourceMgr.h"
+
+#include <gtest/gtest.h>
+
+#include <regex>
+
+using namespace mlir;
+using namespace attn;
+
+namespace {
+
+std::string print(ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module.print(stream);
+  return text;
+}
+
+/// The text with another name for every value and block.
+std::string renameValues(const std::string &text) {
+  static const std::regex name("([%^])([A-Za-z0-9_$.-]+)");
+  return std::regex_replace(text, name, "$1x_$2");
+}
+
+std::optional<Problem> parse(llvm::StringRef name, llvm::StringRef text) {
+  llvm::SourceMgr sources;
+  return spec::parseSpec(name, text, sources);
+}
+
+class Levels : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(Levels, ReparsingChangesNothing) {
+  const spec::ShippedSpec *shipped = spec::findShippedSpec(GetParam());
+  ASSERT_NE(shipped, nullptr);
+  std::optional<Problem> problem = parse(GetParam() + ".attn", shipped->text);
+  ASSERT_TRUE(problem);
+  std::unique_ptr<MLIRContext> context = makeContext();
+  OwningOpRef<ModuleOp> module =
+      importProblem(context.get(), *problem, "sm_80");
+  ASSERT_TRUE(module);
+
+  constexpr ir::Level levels[] = {ir::Level::Attn, ir::Level::Tile,
+                                  ir::Level::Pipe, ir::Level::Warp,
+                                  ir::Level::Llvm};
+  OwningOpRef<ModuleOp> reparsed;
+  for (ir::Level level : levels) {
+    std::string before = print(*module);
+    reparsed = parseSourceString<ModuleOp>(renameValues(before), context.get());
+    ASSERT_TRUE(reparsed) << before;
+    ASSERT_EQ(print(*reparsed), before);
+    ASSERT_TRUE(succeeded(lowerTo(*module, level)));
+    ASSERT_TRUE(succeeded(lowerTo(*reparsed, level)));
+    ASSERT_EQ(ir::getLevel(*module), level);
+    ASSERT_EQ(print(*reparsed), print(*module))
+        << "to " << ir::stringifyLevel(level).str();
+  }
+  std::optional<std::string> ptx = lowerToPtx(*module);
+  std::optional<std::string> reparsedPtx = lowerToPtx(*reparsed);
+  ASSERT_TRUE(ptx && reparsedPtx);
+  EXPECT_EQ(*ptx, *reparsedPtx);
+  EXPECT_NE(ptx->find(".target sm_80"), std::string::npos);
+}
+
+std::vector<std::string> shippedNames() {
+  std::vector<std::string> names;
+  for (const spec::ShippedSpec &shipped : spec::shippedSpecs())
+    if (shipped.text.contains("\nattention "))
+      names.push_back(shipped.name.str());
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(ShippedSpecs, Levels,
+                         ::testing::ValuesIn(shippedNames()),
+                         [](const auto &info) { return info.param; });
+
+//===----------------------------------------------------------------------===//
+// One condition, one kernel
+//===----------------------------------------------------------------------===//
+
+std::optional<std::string> ptxOfMask(const std::string &mask) {
+  bool usesLeft = mask.find("left") != std::string::npos;
+  std::string text = "import \"std\"\n"
+                     "attention c {\n"
+                     "  dtype bf16\n"
+                     "  heads 4 / 2\n"
+                     "  head_dim 64\n" +
+                     std::string(usesLeft ? "  param left : i32 = 7\n" : "") +
+                     "  mask (q, k, i, q_len, k_len) = " + mask + "\n}\n";
+  std::optional<Problem> problem = parse("c.attn", text);
+  if (!problem)
+    return std::nullopt;
+  std::unique_ptr<MLIRContext> context = makeContext();
+  OwningOpRef<ModuleOp> module =
+      importProblem(context.get(), *problem, "sm_80");
+  return module ? lowerToPtx(*module) : std::nullopt;
+}
+
+void expectSamePtx(const std::vector<std::string> &masks) {
+  std::optional<std::string> first = ptxOfMask(masks.front());
+  ASSERT_TRUE(first);
+  for (const std::string &mask : masks) {
+    std::optional<std::string> ptx = ptxOfMask(mask);
+    ASSERT_TRUE(ptx) << mask;
+    EXPECT_EQ(*ptx, *first) << mask;
+  }
+}
+
+TEST(OneCondition, CausalInSevenSpellings) {
+  expectSamePtx({"causal", "k <= q", "q >= k", "!(k > q)", "q - k >= 0",
+                 "k < q + 1", "k <= i + (k_len - q_len)"});
+}
+
+TEST(OneCondition, WindowInFourSpellings) {
+  expectSamePtx({"window(q, k, left, 0)", "k <= q && q - k <= left",
+                 "q - left <= k && !(k > q)", "!(k > q || k < q - left)"});
+}
+
+TEST(OneCondition, DifferentConditionsDiffer) {
+  EXPECT_NE(ptxOfMask("k <= q"), ptxOfMask("k < q"));
+}
+
+} // namespace
