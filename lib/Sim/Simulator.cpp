@@ -34,9 +34,9 @@ constexpr unsigned newestMajor = 9;
 
 class Module : public DeviceModule {
 public:
-  Module(const std::string &text, DeviceMemory &memory,
+  Module(const std::string &text, std::shared_ptr<DeviceMemory> memory,
          const SimulatorOptions &options)
-      : text(text), memory(memory), options(options) {
+      : text(text), memory(std::move(memory)), options(options) {
     try {
       load();
     } catch (const PtxError &error) {
@@ -50,7 +50,7 @@ public:
   ~Module() override { releaseVariables(); }
 
   void launch(const std::string &kernel, const LaunchConfig &config) override {
-    Launch(find(kernel), config, memory, options).run();
+    Launch(find(kernel), config, *memory, options).run();
   }
 
   int occupancy(const std::string &kernel, int threads,
@@ -84,11 +84,12 @@ private:
   }
 
   uint64_t allocate(const AstVariable &variable) {
-    uint64_t base = memory.allocate(variable.bytes, std::string(variable.name));
+    uint64_t base =
+        memory->allocate(variable.bytes, std::string(variable.name));
     variables.push_back(base);
     if (!variable.initializer.empty())
       std::copy(variable.initializer.begin(), variable.initializer.end(),
-                memory.host(base, variable.initializer.size(), "initialiser"));
+                memory->host(base, variable.initializer.size(), "initialiser"));
     return base;
   }
 
@@ -102,9 +103,9 @@ private:
       uint64_t address =
           target->second + static_cast<uint64_t>(reference.addend);
       uint64_t room = variable.bytes - reference.offset;
-      uint8_t *to =
-          memory.host(symbols.at(variable.name) + reference.offset,
-                      std::min<uint64_t>(room, sizeof(address)), "initialiser");
+      uint8_t *to = memory->host(symbols.at(variable.name) + reference.offset,
+                                 std::min<uint64_t>(room, sizeof(address)),
+                                 "initialiser");
       std::copy_n(reinterpret_cast<const uint8_t *>(&address),
                   std::min<uint64_t>(room, sizeof(address)), to);
     }
@@ -112,7 +113,7 @@ private:
 
   void releaseVariables() {
     for (uint64_t base : variables)
-      memory.release(base);
+      memory->release(base);
     variables.clear();
   }
 
@@ -129,8 +130,9 @@ private:
   }
 
   const std::string text; ///< the AST's names point into it while decoding
-  DeviceMemory &memory;
-  const SimulatorOptions &options;
+  /// Shared with the device, which may be closed first.
+  const std::shared_ptr<DeviceMemory> memory;
+  const SimulatorOptions options;
   std::vector<std::unique_ptr<Program>> programs;
   std::vector<uint64_t> variables;
 };
@@ -148,17 +150,17 @@ public:
     info.sharedBytesPerBlock = sharedPerBlock;
     return info;
   }
-  DevicePtr allocate(size_t bytes) override { return memory.allocate(bytes); }
-  void release(DevicePtr ptr) override { memory.release(ptr); }
+  DevicePtr allocate(size_t bytes) override { return memory->allocate(bytes); }
+  void release(DevicePtr ptr) override { memory->release(ptr); }
 
   void copyToDevice(DevicePtr dst, const void *src, size_t bytes) override {
     if (bytes)
       std::copy_n(static_cast<const uint8_t *>(src), bytes,
-                  memory.host(dst, bytes, "copy to the device"));
+                  memory->host(dst, bytes, "copy to the device"));
   }
   void copyFromDevice(void *dst, DevicePtr src, size_t bytes) override {
     if (bytes)
-      std::copy_n(memory.host(src, bytes, "copy from the device"), bytes,
+      std::copy_n(memory->host(src, bytes, "copy from the device"), bytes,
                   static_cast<uint8_t *>(dst));
   }
   void fill32(DevicePtr dst, uint32_t pattern, size_t bytes) override {
@@ -167,7 +169,7 @@ public:
                         " bytes, expected a multiple of 4");
     if (bytes)
       std::fill_n(
-          reinterpret_cast<uint32_t *>(memory.host(dst, bytes, "fill32")),
+          reinterpret_cast<uint32_t *>(memory->host(dst, bytes, "fill32")),
           bytes / sizeof(pattern), pattern);
   }
 
@@ -187,7 +189,7 @@ public:
 
 private:
   SimulatorOptions options;
-  DeviceMemory memory;
+  std::shared_ptr<DeviceMemory> memory = std::make_shared<DeviceMemory>();
 };
 
 } // namespace
