@@ -7,6 +7,9 @@ A ```mlir block is complete when it begins with `module`, `gpu.module` or
 `attn.kernel`: it must parse and verify. A ```attn block is complete when it has
 an `attention`: it must import. A block that ends the line before it with
 `-> --some-pass` is an input that must also run through that pass.
+
+The examples in the descriptions of operations stand word for word in the
+dialect's test/Dialect/<D>/ops.mlir, which attn-opt reads.
 """
 import pathlib
 import re
@@ -16,6 +19,8 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DOCUMENTS = ("README.md", "docs/*.md", "docs/Dialects/*.md")
+# Dialects whose descriptions are held to their test.
+DESCRIBED = ("Tile", "Pipe")
 COMPLETE_MLIR = re.compile(r"^\s*(//[^\n]*\n\s*)*(module|gpu\.module|attn\.kernel)\b")
 COMPLETE_ATTN = re.compile(r"^attention\b", re.M)
 
@@ -46,6 +51,16 @@ def command(attn_opt: str, language: str, text: str, passes):
     return None
 
 
+def untested_examples(dialect: str):
+    """(file, first line) of each example of a description that no test has."""
+    test = (ROOT / f"test/Dialect/{dialect}/ops.mlir").read_text()
+    words = " ".join(re.sub(r"^\s*//.*$", "", test, flags=re.M).split())
+    for definition in sorted((ROOT / f"include/attn/Dialect/{dialect}/IR").glob("*.td")):
+        for example in re.findall(r"```mlir\n(.*?)```", definition.read_text(), re.S):
+            if " ".join(example.split()) not in words:
+                yield definition.relative_to(ROOT), example.strip().splitlines()[0]
+
+
 def main() -> int:
     attn_opt = sys.argv[1]
     checked = failed = 0
@@ -65,6 +80,10 @@ def main() -> int:
                 where = document.relative_to(ROOT)
                 print(f"{where}:{line}: error: this example does not pass `{' '.join(arguments)}`:")
                 print(run.stderr.replace(file.name, f"{where} (from line {line})"))
+    for dialect in DESCRIBED:
+        for definition, line in untested_examples(dialect):
+            failed += 1
+            print(f"{definition}: error: expected this example in test/Dialect/{dialect}/ops.mlir: {line}")
     print(f"{checked} examples checked, {failed} failed")
     if checked == 0:
         print("error: expected examples in the documents, found none")

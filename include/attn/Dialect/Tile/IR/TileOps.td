@@ -118,7 +118,7 @@ def Tile_MakeViewOp : Tile_Op<"make_view", [Pure]> {
     elements after `base`. All of it in 64 bits (contract C10).
 
     ```mlir
-    %kv = tile.make_view "k" %k[%offset] stride %stride rows %k_len : !tile.view<128 x bf16>
+    %kv = tile.make_view "k" %k[%offset] stride %stride rows %k_len : !tile.view<72 x bf16>
     ```
   }];
   let arguments = (ins StrAttr:$name, Tile_GlobalPtr:$base, I64:$offset, I64:$stride, I32:$rows);
