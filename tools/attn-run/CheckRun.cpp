@@ -97,13 +97,13 @@ static void checkExpectation(const Inputs &inputs, const Expectation &expect,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The state of one check.
+/// One data set on the device.
 class Checker {
 public:
-  Checker(Device &device, LoadedPackage &package, const Inputs &inputs,
-          const CheckOptions &options)
-      : inputs(inputs), options(options),
-        execution(device, package, inputs, {options.guardBytes}) {
+  Checker(Device &device, LoadedPackage &package, const DataSet &set,
+          const CheckOptions &options, CheckResult &result)
+      : set(set), options(options), result(result),
+        execution(device, package, set.inputs, {options.guardBytes}) {
     // Loading comes first: its errors are the machine's, not the kernel's.
     LaunchPlan first =
         planLaunch(package.package(), execution.arguments(options.grid),
@@ -112,21 +112,20 @@ public:
       package.module(*first.kernel);
   }
 
-  CheckResult run();
+  /// Runs twice on the first grid and once on another; judges the first run.
+  void judge();
 
 private:
-  /// Runs on both grids, `repeats` times on the first; judges the first run.
-  void judge(const std::string &name, const Inputs &judged, int repeats);
   OutputImage runOnce(std::optional<int64_t> grid);
   void expectSame(const OutputImage &first, const OutputImage &other,
                   const std::string &what);
   static int64_t otherGrid(int64_t grid);
 
-  const Inputs &inputs;
+  const DataSet &set;
   const CheckOptions &options;
+  CheckResult &result;
   Execution execution;
   LaunchPlan plan;
-  CheckResult result;
 };
 } // namespace
 
@@ -141,15 +140,16 @@ OutputImage Checker::runOnce(std::optional<int64_t> grid) {
   OutputImage image = execution.outputs();
   for (const std::string &violation :
        execution.violations(image, plan.kernel != nullptr))
-    result.failures.push_back(violation + " (grid " +
+    result.failures.push_back(set.name + ": " + violation + " (grid " +
                               std::to_string(plan.config.grid[0]) + ")");
   return image;
 }
 
 void Checker::expectSame(const OutputImage &first, const OutputImage &other,
                          const std::string &what) {
-  if (auto difference = firstDifference(inputs, first, other))
-    result.failures.push_back(what + " give other bits: " + *difference);
+  if (auto difference = firstDifference(set.inputs, first, other))
+    result.failures.push_back(set.name + ": " + what +
+                              " give other bits: " + *difference);
 }
 
 int64_t Checker::otherGrid(int64_t grid) {
@@ -158,53 +158,47 @@ int64_t Checker::otherGrid(int64_t grid) {
   return grid == 1 ? 2 : std::max<int64_t>(1, grid * 2 / 3);
 }
 
-void Checker::judge(const std::string &name, const Inputs &judged,
-                    int repeats) {
+void Checker::judge() {
   OutputImage first = runOnce(options.grid);
   result.kernel = plan.reason;
   if (!plan.kernel)
     return;
   int64_t grid = plan.config.grid[0], other = otherGrid(grid);
-  for (int repeat = 1; repeat < repeats; ++repeat)
-    expectSame(first, runOnce(options.grid),
-               name + ": two runs on grid " + std::to_string(grid));
+  expectSame(first, runOnce(options.grid),
+             "two runs on grid " + std::to_string(grid));
   expectSame(first, runOnce(other),
-             name + ": grids " + std::to_string(grid) + " and " +
-                 std::to_string(other));
+             "grids " + std::to_string(grid) + " and " + std::to_string(other));
   RowChoice rows = options.rows;
   if (plan.kernel->tileM > 0)
     rows.tileRows = {plan.kernel->tileM};
-  Launch launch = judged.launch();
+  Launch launch = set.inputs.launch();
   RowSelection selection = selectRows(launch, rows);
   Reference reference = computeReference(launch, selection.rows);
-  result.dataSets.push_back({name, compare(launch, selection, reference,
-                                           viewOutputs(inputs, first))});
+  result.dataSets.push_back(
+      {set.name,
+       compare(launch, selection, reference, viewOutputs(set.inputs, first))});
   if (result.dataSets.size() == 1) {
-    checkExpectation(inputs, options.expect, first, result.failures);
+    checkExpectation(set.inputs, options.expect, first, result.failures);
     result.outputs = std::move(first);
   }
 }
 
-CheckResult Checker::run() {
-  try {
-    judge("inputs as given", inputs, /*repeats=*/2);
-    if (options.patternedV && plan.kernel) {
-      Inputs patterned = inputs;
-      FillSpec::pattern().fill(patterned.v.target(), 0, Stream::V);
-      execution.replaceV(patterned.v);
-      judge("patterned V", patterned, /*repeats=*/1);
-    }
-  } catch (const DeviceError &error) {
-    result.failures.push_back(std::string("the kernel faulted: ") +
-                              error.what());
-  }
-  return std::move(result);
-}
-
 CheckResult run::checkRun(Device &device, LoadedPackage &package,
-                          const Inputs &inputs, const CheckOptions &options) {
-  Checker checker(device, package, inputs, options);
-  return checker.run();
+                          const std::vector<DataSet> &dataSets,
+                          const CheckOptions &options) {
+  CheckResult result;
+  for (const DataSet &set : dataSets) {
+    Checker checker(device, package, set, options, result);
+    try {
+      checker.judge();
+    } catch (const DeviceError &error) {
+      // A faulted context runs nothing more.
+      result.failures.push_back(set.name +
+                                ": the kernel faulted: " + error.what());
+      break;
+    }
+  }
+  return result;
 }
 
 //===----------------------------------------------------------------------===//

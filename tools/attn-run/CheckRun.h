@@ -6,9 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // The rules of docs/Numerics.md, "Judging numbers", around the oracle: poisoned
-// outputs and gaps, guard bands, everything written, the data asked for and a V
-// that shows which keys were read, every case twice and on two grid sizes with
-// equal bits. Plain C++.
+// outputs and gaps, guard bands, everything written, every case twice and on
+// two grid sizes with equal bits. Plain C++.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,14 +33,19 @@ struct Expectation {
 struct CheckOptions {
   RowChoice rows;
   std::optional<int64_t> grid;
-  bool patternedV = true; ///< a second data set with V[j, :] = j mod 61
   Expectation expect;
   int64_t guardBytes = 4096;
 };
 
+/// Inputs to run and judge, and what to call them.
+struct DataSet {
+  std::string name;
+  const Inputs &inputs;
+};
+
 /// One data set judged.
 struct DataSetResult {
-  std::string name; ///< "inputs as given", "patterned V"
+  std::string name;
   CheckReport report;
 };
 
@@ -57,10 +61,12 @@ struct CheckResult {
   std::string json() const; ///< one object
 };
 
-/// Runs and judges. A device fault while a kernel runs is a failure of the
-/// check; DeviceError is thrown for what comes before (memory, loading).
+/// Runs and judges every data set; the first also against the closed forms. A
+/// device fault while a kernel runs is a failure of the check; DeviceError is
+/// thrown for what comes before (memory, loading).
 CheckResult checkRun(Device &device, LoadedPackage &package,
-                     const Inputs &inputs, const CheckOptions &options);
+                     const std::vector<DataSet> &dataSets,
+                     const CheckOptions &options);
 
 } // namespace attn::run
 

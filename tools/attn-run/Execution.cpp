@@ -92,8 +92,7 @@ Execution::Buffer Execution::makeInput(const std::string &name,
 
 Execution::Execution(Device &device, LoadedPackage &package,
                      const Inputs &inputs, const ExecutionOptions &options)
-    : device(device), package(package), inputs(inputs), options(options),
-      vContents(&inputs.v.bytes) {
+    : device(device), package(package), inputs(inputs), options(options) {
   q = makeInput("q", inputs.q.bytes);
   k = makeInput("k", inputs.k.bytes);
   v = makeInput("v", inputs.v.bytes);
@@ -141,11 +140,6 @@ LaunchPlan Execution::run(std::optional<int64_t> grid) {
   LaunchPlan plan = package.launch(arguments(grid));
   device.synchronize();
   return plan;
-}
-
-void Execution::replaceV(const HostRows &rows) {
-  v->upload(rows.bytes);
-  vContents = &rows.bytes;
 }
 
 OutputImage Execution::outputs() const {
@@ -221,7 +215,7 @@ std::vector<std::string> Execution::violations(const OutputImage &image,
   };
   unchanged("q", *q, inputs.q.bytes);
   unchanged("k", *k, inputs.k.bytes);
-  unchanged("v", *v, *vContents);
+  unchanged("v", *v, inputs.v.bytes);
   for (const auto &[name, tensor] : inputs.tensors)
     unchanged(name.c_str(), *tensors.at(name), tensor.bytes);
   if (o)

@@ -73,8 +73,6 @@ public:
   LaunchPlan run(std::optional<int64_t> grid);
   /// The arguments of a launch, pointers included.
   LaunchArguments arguments(std::optional<int64_t> grid);
-  /// Replaces V, whose geometry is the same.
-  void replaceV(const HostRows &rows);
 
   OutputImage outputs() const;
   /// Guard bands overwritten, inputs changed, gaps of the outputs written,
@@ -96,7 +94,6 @@ private:
   Buffer q, k, v, o, lse, workspace;
   int64_t workspaceSize = 0;
   std::map<std::string, Buffer> tensors;
-  const std::vector<uint8_t> *vContents; ///< what V must still hold
 };
 
 /// The outputs as the judge sees them; `image` must outlive the result.

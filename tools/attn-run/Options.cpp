@@ -197,7 +197,6 @@ static CheckOptions checkOptions() {
   if (options.grid && (*options.grid < 1 || *options.grid > maxGrid))
     throw InputError("--grid=" + std::to_string(*options.grid) +
                      ": allowed 1 .. " + std::to_string(maxGrid));
-  options.patternedV = !vFile.getNumOccurrences() && !vFill.getNumOccurrences();
   options.expect.o = parseFillOption("--expect-o", expectO);
   options.expect.lse = parseFillOption("--expect-lse", expectLse);
   options.expect.tolerance = given(expectTolerance);

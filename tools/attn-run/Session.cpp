@@ -127,22 +127,44 @@ private:
 };
 } // namespace
 
-/// The checked launch, or one plain launch whose outputs can be saved.
-static bool runLaunch(const RunOptions &options, Device &device,
-                      LoadedPackage &loaded, const Inputs &inputs,
-                      const CheckOptions &checkOptions, Report &report) {
-  if (options.check) {
-    CheckResult result = checkRun(device, loaded, inputs, checkOptions);
-    report.section("check", result.text(), result.json());
-    if (!result.outputs.o.empty() || !result.outputs.lse.empty())
-      saveOutputs(options, inputs, result.outputs);
-    return result.passed();
-  }
-  Execution execution(device, loaded, inputs, {});
+namespace {
+/// What both ways to launch need.
+struct Opened {
+  Device &device;
+  LoadedPackage &package;
+};
+} // namespace
+
+/// Two data sets: as given, with poison behind every sequence; and without any
+/// gap, so that what lies past the end is past the buffer, which the simulator
+/// reports whatever is read there. The second has a V that shows which keys
+/// were read, unless V was given.
+static bool runCheck(const RunOptions &options, Opened opened,
+                     const Inputs &inputs, const CheckOptions &checkOptions,
+                     Report &report) {
+  InputOptions tightOptions = options.inputs;
+  bool madeUpV = tightOptions.v.file.empty() && !tightOptions.v.fill;
+  if (madeUpV)
+    tightOptions.v.fill = FillSpec::pattern();
+  Inputs tight = makeInputs(*inputs.problem, tightOptions);
+  CheckResult result = checkRun(
+      opened.device, opened.package,
+      {{"inputs as given", inputs},
+       {madeUpV ? "patterned V, no gaps" : "inputs as given, no gaps", tight}},
+      checkOptions);
+  report.section("check", result.text(), result.json());
+  if (!result.outputs.o.empty() || !result.outputs.lse.empty())
+    saveOutputs(options, inputs, result.outputs);
+  return result.passed();
+}
+
+static void runPlain(const RunOptions &options, Opened opened,
+                     const Inputs &inputs, const CheckOptions &checkOptions,
+                     Report &report) {
+  Execution execution(opened.device, opened.package, inputs, {});
   LaunchPlan plan = execution.run(checkOptions.grid);
   report.line("kernel", plan.reason);
   saveOutputs(options, inputs, execution.outputs());
-  return true;
 }
 
 ExitCode run::runSession(const RunOptions &options) {
@@ -173,10 +195,11 @@ ExitCode run::runSession(const RunOptions &options) {
   // what it reports exactly.
   if (opened.isSimulator)
     checkOptions.guardBytes = 0;
-  if (options.check || !options.bench || !options.saveO.empty() ||
-      !options.saveLse.empty())
-    right = runLaunch(options, *opened.device, loaded, inputs, checkOptions,
-                      report);
+  if (options.check)
+    right = runCheck(options, {*opened.device, loaded}, inputs, checkOptions,
+                     report);
+  else if (!options.bench || !options.saveO.empty() || !options.saveLse.empty())
+    runPlain(options, {*opened.device, loaded}, inputs, checkOptions, report);
   if (right && options.bench) {
     inputOptions.tails = false;
     BenchResult result =

@@ -36,8 +36,14 @@ CheckResult runCheck(HostDevice &device, const Case &setup = {}) {
   options.v = setup.v;
   options.tails = true;
   Inputs inputs = makeInputs(package.problem, options);
+  options.tails = false;
+  options.v.fill = FillSpec::pattern();
+  Inputs tight = makeInputs(package.problem, options);
+  std::vector<DataSet> sets = {{"random", inputs}, {"patterned", tight}};
+  if (setup.v.fill)
+    sets.pop_back();
   LoadedPackage loaded(package, device);
-  return checkRun(device, loaded, inputs, setup.check);
+  return checkRun(device, loaded, sets, setup.check);
 }
 
 CheckResult runCheck(Mistake mistake, const Case &setup = {}) {
@@ -63,10 +69,10 @@ TEST(CheckRun, RightKernelPasses) {
     CheckResult result = runCheck(device, setup);
     EXPECT_TRUE(result.passed()) << result.text();
     ASSERT_EQ(result.dataSets.size(), 2u);
-    EXPECT_EQ(result.dataSets[1].name, "patterned V");
+    EXPECT_EQ(result.dataSets[1].name, "patterned");
     // 2 x 4 x 2 work items, and two thirds of that.
     EXPECT_EQ(result.grids, (std::vector<int64_t>{16, 10}));
-    EXPECT_EQ(device.launches, 5);
+    EXPECT_EQ(device.launches, 6);
     EXPECT_TRUE(nlohmann::json::parse(result.json())["passed"]);
   }
 }
@@ -95,24 +101,27 @@ TEST(CheckRun, NothingToLaunch) {
 TEST(CheckRun, UnwrittenElements) {
   CheckResult result = runCheck(Mistake::SkipsLastRow);
   EXPECT_FALSE(result.passed());
-  EXPECT_TRUE(mentions(result, "64 elements of o were not written, first o at "
-                               "b = 0, h = 0, i = 18, d = 0"))
+  EXPECT_TRUE(mentions(result,
+                       "random: 64 elements of o were not written, first o at "
+                       "b = 0, h = 0, i = 18, d = 0"))
       << result.text();
-  EXPECT_TRUE(mentions(runCheck(Mistake::SkipsLse),
-                       "8 elements of lse were not written, first lse at b = "
-                       "0, h = 0, i = 0"));
+  EXPECT_TRUE(
+      mentions(runCheck(Mistake::SkipsLse),
+               "random: 8 elements of lse were not written, first lse at b = "
+               "0, h = 0, i = 0"));
 }
 
 TEST(CheckRun, StrayWrites) {
-  EXPECT_TRUE(mentions(runCheck(Mistake::WritesTail),
-                       "the gaps of o were written, first element 608 of the "
-                       "buffer (strides b, h, s: 4736, 8, 32)"));
-  EXPECT_TRUE(mentions(runCheck(Mistake::WritesBeforeO),
-                       "wrote 6 bytes before the start of o"));
-  EXPECT_TRUE(mentions(runCheck(Mistake::WritesPastLse),
-                       "wrote 0 bytes past the end of lse"));
   EXPECT_TRUE(
-      mentions(runCheck(Mistake::ChangesK), "the kernel changed its input k"));
+      mentions(runCheck(Mistake::WritesTail),
+               "random: the gaps of o were written, first element 608 of the "
+               "buffer (strides b, h, s: 4736, 8, 32)"));
+  EXPECT_TRUE(mentions(runCheck(Mistake::WritesBeforeO),
+                       "random: wrote 6 bytes before the start of o"));
+  EXPECT_TRUE(mentions(runCheck(Mistake::WritesPastLse),
+                       "random: wrote 0 bytes past the end of lse"));
+  EXPECT_TRUE(mentions(runCheck(Mistake::ChangesK),
+                       "random: the kernel changed its input k"));
 }
 
 TEST(CheckRun, TailsArePoisoned) {
@@ -135,12 +144,12 @@ TEST(CheckRun, PatternedVShowsWhichKeysWereRead) {
 
 TEST(CheckRun, BitsThatVary) {
   EXPECT_TRUE(mentions(runCheck(Mistake::DependsOnCalls),
-                       "inputs as given: two runs on grid 16 give other bits: "
+                       "random: two runs on grid 16 give other bits: "
                        "o at b = 0, h = 0, i = 0, d = 0: 0x"));
   Case setup;
   setup.check.grid = 15; // and 10
   EXPECT_TRUE(mentions(runCheck(Mistake::DependsOnGrid, setup),
-                       "inputs as given: grids 15 and 10 give other bits: o at "
+                       "random: grids 15 and 10 give other bits: o at "
                        "b = 0, h = 0, i = 0, d = 0: 0x"));
   setup.check.grid = 1; // and 2
   EXPECT_FALSE(runCheck(Mistake::DependsOnGrid, setup).passed());
@@ -157,8 +166,9 @@ TEST(CheckRun, WrongNumbers) {
 TEST(CheckRun, FaultsAreFailures) {
   CheckResult result = runCheck(Mistake::Faults);
   EXPECT_FALSE(result.passed());
-  EXPECT_TRUE(mentions(result, "the kernel faulted: running a kernel: an "
-                               "illegal address"));
+  EXPECT_TRUE(mentions(result,
+                       "random: the kernel faulted: running a kernel: an "
+                       "illegal address"));
 }
 
 TEST(CheckRun, ClosedForms) {
@@ -166,7 +176,6 @@ TEST(CheckRun, ClosedForms) {
   Case setup;
   setup.q.fill = FillSpec::parse("--q-fill", "zeros");
   setup.v.fill = FillSpec::parse("--v-fill", "ones");
-  setup.check.patternedV = false;
   setup.check.expect.o = FillSpec::parse("--expect-o", "1");
   setup.check.expect.lse =
       FillSpec::parse("--expect-lse", "0,0=2.7080502,18..18=3.4965076");
