@@ -4,12 +4,14 @@
 usage: check_docs.py ATTN_OPT
 
 A ```mlir block is complete when it begins with `module`, `gpu.module` or
-`attn.kernel`: it must parse and verify. A ```attn block is complete when it has
+`attn.kernel`: it must parse and verify. One that begins with an op of the body
+of an attn.kernel gets a kernel around it. A ```attn block is complete when it has
 an `attention`: it must import. A block that ends the line before it with
 `-> --some-pass` is an input that must also run through that pass.
 
-The examples in the descriptions of operations stand word for word in the
-dialect's test/Dialect/<D>/ops.mlir, which attn-opt reads.
+The examples in the descriptions of operations of the attn dialect are checked
+in the same way. Those of the other dialects, which are no complete modules,
+stand word for word in test/Dialect/<D>/ops.mlir, which attn-opt reads.
 """
 import pathlib
 import re
@@ -18,10 +20,21 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-DOCUMENTS = ("README.md", "docs/*.md", "docs/Dialects/*.md")
+DOCUMENTS = (
+    "README.md",
+    "docs/*.md",
+    "docs/Dialects/*.md",
+    "include/attn/Dialect/Attn/*/*.td",
+)
 # Dialects whose descriptions are held to their test.
 DESCRIBED = ("Tile", "Pipe")
 COMPLETE_MLIR = re.compile(r"^\s*(//[^\n]*\n\s*)*(module|gpu\.module|attn\.kernel)\b")
+IN_KERNEL = re.compile(r"^\s*attn\.(param|tensor|mask|score|sink|bounds|factor)\b")
+KERNEL = """attn.kernel @example attributes {
+    dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64,
+    head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o} {
+%s}
+"""
 COMPLETE_ATTN = re.compile(r"^attention\b", re.M)
 
 
@@ -29,12 +42,12 @@ def blocks(document: pathlib.Path):
     """(line, language, text, passes) of each fenced block."""
     found, passes = None, []
     for number, line in enumerate(document.read_text().splitlines(), 1):
-        if found and line.startswith("```"):
+        if found and line.strip() == "```":
             yield found[0], found[1], "\n".join(found[2]) + "\n", passes
             found, passes = None, []
         elif found:
             found[2].append(line)
-        elif fence := re.match(r"```(\w*)", line):
+        elif fence := re.match(r"\s*```(\w+)", line):
             found = (number + 1, fence.group(1), [])
         else:
             marked = re.search(r"`-> ((?:--[\w-]+ ?)+)`", line)
@@ -66,6 +79,8 @@ def main() -> int:
     checked = failed = 0
     for document in sorted(path for glob in DOCUMENTS for path in ROOT.glob(glob)):
         for line, language, text, passes in blocks(document):
+            if language == "mlir" and IN_KERNEL.match(text):
+                text = KERNEL % text
             how = command(attn_opt, language, text, passes)
             if how is None:
                 continue

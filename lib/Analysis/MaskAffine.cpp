@@ -1,5 +1,4 @@
-//===- MaskAffine.cpp - Affine comparisons of a mask
-//-----------------------===//
+//===- MaskAffine.cpp - Affine comparisons of a mask ----------------------===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

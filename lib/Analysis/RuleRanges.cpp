@@ -1,5 +1,4 @@
-//===- RuleRanges.cpp - Ranges of the integers of a rule
-//-------------------===//
+//===- RuleRanges.cpp - Ranges of the integers of a rule ------------------===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- TileTable.cpp - Targets and the tiles chosen for them
-//---------------===//
+//===- TileTable.cpp - The tiles chosen for a problem ---------------------===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -16,22 +15,6 @@ static constexpr int64_t kib = 1024;
 /// A100's shared memory: below it a block has 99 KiB.
 static constexpr int64_t largeShared = 163 * kib;
 
-const std::vector<TargetInfo> &attn::knownTargets() {
-  static const std::vector<TargetInfo> targets = {
-      {"sm_80", 163 * kib},  {"sm_86", 99 * kib},  {"sm_87", 163 * kib},
-      {"sm_89", 99 * kib},   {"sm_90", 227 * kib}, {"sm_90a", 227 * kib},
-      {"sm_100", 227 * kib}, {"sm_120", 99 * kib},
-  };
-  return targets;
-}
-
-const TargetInfo *attn::findTarget(const std::string &name) {
-  for (const TargetInfo &target : knownTargets())
-    if (name == target.name)
-      return &target;
-  return nullptr;
-}
-
 const std::vector<TileChoice> &attn::tileTable() {
   // clang-format off
   static const std::vector<TileChoice> table = {
@@ -47,11 +30,11 @@ const std::vector<TileChoice> &attn::tileTable() {
 }
 
 const TileChoice *attn::chooseTile(int64_t headDimQK, int64_t headDimV,
-                                   const TargetInfo &target) {
+                                   const layout::GpuTarget &target) {
   int64_t headDim = std::max(headDimQK, headDimV);
   for (const TileChoice &choice : tileTable())
     if (headDim <= choice.maxHeadDim &&
-        target.sharedBytes >= choice.minSharedBytes)
+        target.sharedBytesPerBlock >= choice.minSharedBytes)
       return &choice;
   return nullptr;
 }

@@ -1,5 +1,4 @@
-//===- Compile.cpp - From a checked specification to a package
-//-------------===//
+//===- Compile.cpp - From a checked specification to a package ------------===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- Driver.cpp - What attn-opt does
-//-------------------------------------===//
+//===- Driver.cpp - What attn-opt does ------------------------------------===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -147,7 +146,6 @@ LogicalResult Driver::write() {
       failed(lowerTo(*module, levelOf(options.emit))))
     return failure();
   module->print(out);
-  out << "\n";
   return success();
 }
 

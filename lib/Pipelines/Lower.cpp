@@ -1,5 +1,4 @@
-//===- Lower.cpp - A module from level to level
-//----------------------------===//
+//===- Lower.cpp - A module from level to level ---------------------------===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -8,7 +7,7 @@
 
 #include "attn/Pipelines/Lower.h"
 
-#include "attn/Analysis/TileTable.h"
+#include "attn/Layout/GpuTarget.h"
 #include "attn/Pipelines/Compile.h"
 #include "attn/Pipelines/Pipelines.h"
 #include "attn/Pipelines/Registration.h"
@@ -30,22 +29,23 @@ std::unique_ptr<MLIRContext> attn::makeContext() {
   registerDialects(registry);
   registerTargetTranslations(registry);
   // One small kernel: threads would only cost their start.
-  return std::make_unique<MLIRContext>(registry,
-                                       MLIRContext::Threading::DISABLED);
+  auto context =
+      std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
+  // Every level marks its module, also one in which nothing else is ours.
+  context->loadDialect<ir::AttnDialect>();
+  // An error names its place; the whole kernel behind it helps nobody.
+  context->printOpOnDiagnostic(false);
+  return context;
 }
 
 LogicalResult attn::setTarget(ModuleOp module, StringRef target) {
   StringRef present = ir::getTarget(module);
   if (target.empty())
     target = present.empty() ? StringRef(defaultTarget) : present;
-  if (!findTarget(target.str())) {
-    InFlightDiagnostic diag = emitError(UnknownLoc::get(module.getContext()))
-                              << "unknown target '" << target
-                              << "'; expected one of ";
-    llvm::interleaveComma(knownTargets(), diag,
-                          [&](const TargetInfo &known) { diag << known.name; });
-    return diag;
-  }
+  if (!layout::findGpuTarget(target))
+    return emitError(UnknownLoc::get(module.getContext()))
+           << "unknown target '" << target << "'; expected one of "
+           << layout::gpuTargetNames();
   bool isLowered = ir::getLevel(module) > ir::Level::Attn;
   if (isLowered && !present.empty() && target != present)
     return module.emitError() << "expected target " << present
@@ -76,8 +76,9 @@ static constexpr Phase phases[] = {
 LogicalResult attn::lowerTo(ModuleOp module, ir::Level level) {
   ir::Level start = ir::getLevel(module);
   if (start > level)
-    return module.emitError() << "is at level " << ir::stringifyLevel(start)
-                              << ", past " << ir::stringifyLevel(level);
+    return module.emitError()
+           << "expected a module at level " << ir::stringifyLevel(level)
+           << " or before, found level " << ir::stringifyLevel(start);
   for (const Phase &phase : phases) {
     if (phase.result <= start || phase.result > level)
       continue;

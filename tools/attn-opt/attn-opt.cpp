@@ -1,5 +1,4 @@
-//===- attn-opt.cpp - Driver of the compiler
-//-------------------------------===//
+//===- attn-opt.cpp - Driver of the compiler ------------------------------===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

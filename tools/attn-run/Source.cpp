@@ -8,7 +8,7 @@
 #include "Source.h"
 #include "Inputs.h"
 
-#include "attn/Analysis/TileTable.h"
+#include "attn/Layout/GpuTarget.h"
 #include "attn/Pipelines/Compile.h"
 #include "attn/Runtime/Launch.h"
 #include "attn/Spec/Spec.h"
@@ -64,8 +64,8 @@ Source run::readSource(const std::string &path, const std::string &attention) {
 
 std::string run::targetFor(const DeviceInfo &device) {
   std::string best, known;
-  for (const TargetInfo &target : knownTargets()) {
-    std::string name = target.name;
+  for (const layout::GpuTarget &target : layout::gpuTargets()) {
+    std::string name(target.name);
     known += (known.empty() ? "" : ", ") + name;
     bool isBase = std::isdigit(static_cast<unsigned char>(name.back()));
     // The table is in order of compute capability.

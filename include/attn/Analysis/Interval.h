@@ -1,5 +1,4 @@
-//===- Interval.h - Ranges of 64-bit integers --------------------*- C++
-//-*-===//
+//===- Interval.h - Ranges of 64-bit integers -------------------*- C++ -*-===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

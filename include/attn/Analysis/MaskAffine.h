@@ -1,5 +1,4 @@
-//===- MaskAffine.h - Affine comparisons of a mask ---------------*- C++
-//-*-===//
+//===- MaskAffine.h - Affine comparisons of a mask --------------*- C++ -*-===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- RuleRanges.h - Ranges of the integers of a rule -----------*- C++
-//-*-===//
+//===- RuleRanges.h - Ranges of the integers of a rule ----------*- C++ -*-===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- TileTable.h - Targets and the tiles chosen for them -------*- C++
-//-*-===//
+//===- TileTable.h - The tiles chosen for a problem -------------*- C++ -*-===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,23 +14,12 @@
 #ifndef ATTN_ANALYSIS_TILETABLE_H
 #define ATTN_ANALYSIS_TILETABLE_H
 
+#include "attn/Layout/GpuTarget.h"
+
 #include <cstdint>
-#include <string>
 #include <vector>
 
 namespace attn {
-
-/// A GPU architecture that PTX is emitted for.
-struct TargetInfo {
-  const char *name; ///< "sm_80"
-  /// Shared memory a block can have, opt-in included, in bytes (CUDA C++
-  /// Programming Guide, technical specifications per compute capability).
-  int64_t sharedBytes;
-};
-
-const std::vector<TargetInfo> &knownTargets();
-/// Null for a name that is not known.
-const TargetInfo *findTarget(const std::string &name);
 
 /// A row: the tile of problems whose larger head dimension is at most
 /// `maxHeadDim`, on targets with at least `minSharedBytes`. The first that
@@ -48,7 +36,7 @@ struct TileChoice {
 const std::vector<TileChoice> &tileTable();
 /// Null where no row matches.
 const TileChoice *chooseTile(int64_t headDimQK, int64_t headDimV,
-                             const TargetInfo &target);
+                             const layout::GpuTarget &target);
 
 /// Shared memory of a block: Q once, K and V once per stage, rows padded to the
 /// depth of an mma.

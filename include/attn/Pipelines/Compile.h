@@ -1,5 +1,4 @@
-//===- Compile.h - From a checked specification to a package -----*- C++
-//-*-===//
+//===- Compile.h - From a checked specification to a package ----*- C++ -*-===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -22,7 +21,7 @@
 namespace attn {
 
 struct CompileOptions {
-  std::string target = "sm_80"; ///< one of knownTargets() (TileTable.h)
+  std::string target = "sm_80"; ///< one of layout::gpuTargets()
   bool explain = false;         ///< remarks about decisions as well
 };
 

@@ -1,5 +1,4 @@
-//===- Diagnostics.h - Diagnostics with the line they are about --*- C++
-//-*-===//
+//===- Diagnostics.h - Diagnostics with the line they are about -*- C++ -*-===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- Driver.h - What attn-opt does -----------------------------*- C++
-//-*-===//
+//===- Driver.h - What attn-opt does ----------------------------*- C++ -*-===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

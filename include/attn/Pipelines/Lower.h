@@ -1,5 +1,4 @@
-//===- Lower.h - A module from level to level --------------------*- C++
-//-*-===//
+//===- Lower.h - A module from level to level -------------------*- C++ -*-===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

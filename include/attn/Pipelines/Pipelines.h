@@ -1,4 +1,4 @@
-//===- Pipelines.h - The phases of the compiler -*- C++ -*-===//
+//===- Pipelines.h - The phases of the compiler -----------------*- C++ -*-===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

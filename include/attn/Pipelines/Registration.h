@@ -1,5 +1,4 @@
-//===- Registration.h - Dialects and passes by name --------------*- C++
-//-*-===//
+//===- Registration.h - Dialects and passes by name -------------*- C++ -*-===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

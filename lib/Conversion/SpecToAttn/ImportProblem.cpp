@@ -1,5 +1,4 @@
-//===- ImportProblem.cpp - From a checked specification to the IR
-//----------===//
+//===- ImportProblem.cpp - From a checked specification to the IR ---------===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

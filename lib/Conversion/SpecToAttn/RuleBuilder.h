@@ -1,5 +1,4 @@
-//===- RuleBuilder.h - Scalar code of a rule ---------------------*- C++
-//-*-===//
+//===- RuleBuilder.h - Scalar code of a rule --------------------*- C++ -*-===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- IntervalTest.cpp - Ranges of 64-bit integers
-//-------------------------===//
+//===- IntervalTest.cpp - Ranges of 64-bit integers -----------------------===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- MaskTest.cpp - Normal form and bounds of masks
-//-----------------------===//
+//===- MaskTest.cpp - Normal form and bounds of masks ---------------------===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

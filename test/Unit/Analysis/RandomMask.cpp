@@ -1,5 +1,4 @@
-//===- RandomMask.cpp - Masks to try analyses on
-//---------------------------===//
+//===- RandomMask.cpp - Masks to try analyses on --------------------------===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

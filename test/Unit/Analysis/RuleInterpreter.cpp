@@ -1,5 +1,4 @@
-//===- RuleInterpreter.cpp - Runs rules of the attn dialect
-//----------------===//
+//===- RuleInterpreter.cpp - Runs rules of the attn dialect ---------------===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- TileTableTest.cpp - Targets and tiles
-//--------------------------------===//
+//===- TileTableTest.cpp - Tiles for head dimensions ----------------------===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -18,14 +17,14 @@ constexpr int64_t maxHeadDim = 256, headDimStep = 8, elementBytes = 2;
 
 /// Every head dimension up to 256 has a tile on every target, and it fits.
 TEST(TileTable, EveryHeadDimFitsEveryTarget) {
-  for (const TargetInfo &target : knownTargets())
+  for (const layout::GpuTarget &target : layout::gpuTargets())
     for (int64_t qk = headDimStep; qk <= maxHeadDim; qk += headDimStep)
       for (int64_t v = headDimStep; v <= maxHeadDim; v += headDimStep) {
         const TileChoice *choice = chooseTile(qk, v, target);
         ASSERT_NE(choice, nullptr) << qk << " / " << v << " " << target.name;
         SharedUse use = sharedUse(qk, v, elementBytes, choice->tileM,
                                   choice->tileN, choice->stages);
-        EXPECT_LE(use.total(), target.sharedBytes)
+        EXPECT_LE(use.total(), target.sharedBytesPerBlock)
             << qk << " / " << v << " " << target.name;
         EXPECT_EQ(choice->tileM % (16 * choice->warps), 0);
         EXPECT_EQ(choice->tileN % 16, 0);
@@ -33,9 +32,9 @@ TEST(TileTable, EveryHeadDimFitsEveryTarget) {
 }
 
 TEST(TileTable, NoTilePastTheTable) {
-  EXPECT_EQ(chooseTile(maxHeadDim + headDimStep, 64, *findTarget("sm_80")),
-            nullptr);
-  EXPECT_EQ(findTarget("sm_70"), nullptr);
+  EXPECT_EQ(
+      chooseTile(maxHeadDim + headDimStep, 64, *layout::findGpuTarget("sm_80")),
+      nullptr);
 }
 
 TEST(TileTable, RowsArePaddedToTheDepthOfAnMma) {

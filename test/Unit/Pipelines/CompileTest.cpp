@@ -1,5 +1,4 @@
-//===- CompileTest.cpp - The compiler as a function
-//---------------------------===//
+//===- CompileTest.cpp - The compiler as a function -----------------------===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

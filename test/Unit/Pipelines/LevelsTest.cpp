@@ -1,5 +1,4 @@
-//===- LevelsTest.cpp - Every level is real
-//----------------------------------===//
+//===- LevelsTest.cpp - Every level is real -------------------------------===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- SpecToAttn.h - From a checked specification to the IR -----*- C++
-//-*-===//
+//===- SpecToAttn.h - From a checked specification to the IR ----*- C++ -*-===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- BoundKeys.cpp - Which keys a row tile can see
-//-----------------------===//
+//===- BoundKeys.cpp - Which keys a row tile can see ----------------------===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

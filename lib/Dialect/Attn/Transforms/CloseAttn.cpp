@@ -1,5 +1,4 @@
-//===- CloseAttn.cpp - Close the attn level
-//--------------------------------===//
+//===- CloseAttn.cpp - Close the attn level -------------------------------===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

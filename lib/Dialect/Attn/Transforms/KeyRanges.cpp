@@ -1,5 +1,4 @@
-//===- KeyRanges.cpp - Sets of keys while bounds are built
-//-----------------===//
+//===- KeyRanges.cpp - Sets of keys while bounds are built ----------------===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

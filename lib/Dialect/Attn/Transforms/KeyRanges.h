@@ -1,5 +1,4 @@
-//===- KeyRanges.h - Sets of keys while bounds are built ---------*- C++
-//-*-===//
+//===- KeyRanges.h - Sets of keys while bounds are built --------*- C++ -*-===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

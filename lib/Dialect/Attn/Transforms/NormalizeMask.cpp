@@ -1,5 +1,4 @@
-//===- NormalizeMask.cpp - One form for affine conditions
-//------------------===//
+//===- NormalizeMask.cpp - One form for affine conditions -----------------===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- SelectSchedule.cpp - Fill in the schedule
-//---------------------------===//
+//===- SelectSchedule.cpp - Fill in the schedule --------------------------===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -35,19 +34,18 @@ struct SelectSchedule : ir::impl::SelectScheduleBase<SelectSchedule> {
 } // namespace
 
 /// The target of the kernel's module, or null with an error.
-static const TargetInfo *targetOf(KernelOp kernel) {
+static const layout::GpuTarget *targetOf(KernelOp kernel) {
   auto module = kernel->getParentOfType<ModuleOp>();
   StringRef name = module ? getTarget(module) : StringRef();
-  const TargetInfo *target = findTarget(name.str());
+  const layout::GpuTarget *target = layout::findGpuTarget(name);
   if (target)
     return target;
-  InFlightDiagnostic diag = kernel.emitError();
   if (name.empty())
-    diag << "the module has no 'attn.target'; expected one of ";
+    kernel.emitError() << "the module has no 'attn.target'; expected one of "
+                       << layout::gpuTargetNames();
   else
-    diag << "unknown target '" << name << "'; expected one of ";
-  llvm::interleaveComma(knownTargets(), diag,
-                        [&](const TargetInfo &known) { diag << known.name; });
+    kernel.emitError() << "unknown target '" << name << "'; expected one of "
+                       << layout::gpuTargetNames();
   return nullptr;
 }
 
@@ -67,17 +65,19 @@ static LogicalResult checkTile(KernelOp kernel, int64_t tileM, int64_t tileN) {
          << " query rows and of " << mmaKeys << " keys";
 }
 
-static LogicalResult checkShared(KernelOp kernel, const TargetInfo &target,
+static LogicalResult checkShared(KernelOp kernel,
+                                 const layout::GpuTarget &target,
                                  const SharedUse &use, int64_t tileM,
                                  int64_t tileN) {
-  if (use.total() <= target.sharedBytes)
+  if (use.total() <= target.sharedBytesPerBlock)
     return success();
   return emitError(kernel.getFieldLoc("schedule"))
          << "tile " << tileM << " x " << tileN << " needs " << use.total()
          << " bytes of shared memory (Q " << use.q << " + " << use.stages
          << (use.stages == 1 ? " stage" : " stages") << " of K " << use.k
-         << " and V " << use.v << "), but " << target.name << " has "
-         << target.sharedBytes << "; take a smaller tile or fewer stages";
+         << " and V " << use.v << "), but " << StringRef(target.name) << " has "
+         << target.sharedBytesPerBlock
+         << "; take a smaller tile or fewer stages";
 }
 
 LogicalResult SelectSchedule::select(KernelOp kernel) {
@@ -85,7 +85,7 @@ LogicalResult SelectSchedule::select(KernelOp kernel) {
   ScheduleAttr wish = kernel.getSchedule().value_or(ScheduleAttr());
   if (wish && wish.isSelected())
     return success();
-  const TargetInfo *target = targetOf(kernel);
+  const layout::GpuTarget *target = targetOf(kernel);
   if (!target)
     return failure();
   int64_t qk = kernel.getHeadDimQk(), v = kernel.getHeadDimV();
@@ -118,7 +118,8 @@ LogicalResult SelectSchedule::select(KernelOp kernel) {
   emitRemark(kernel.getFieldLoc("schedule"))
       << "schedule fa2, tile " << tileM << " x " << tileN << ", " << warps
       << " warps, " << stages << (stages == 1 ? " stage" : " stages")
-      << ", shared memory " << use.total() << " of " << target->sharedBytes
-      << " bytes on " << target->name << "; table row: " << row->source;
+      << ", shared memory " << use.total() << " of "
+      << target->sharedBytesPerBlock << " bytes on " << StringRef(target->name)
+      << "; table row: " << row->source;
   return success();
 }

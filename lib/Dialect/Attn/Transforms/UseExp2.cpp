@@ -1,5 +1,4 @@
-//===- UseExp2.cpp - The softmax in base 2
-//---------------------------------===//
+//===- UseExp2.cpp - The softmax in base 2 --------------------------------===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- VerifyInput.cpp - Refuse what cannot be lowered yet
-//-----------------===//
+//===- VerifyInput.cpp - Refuse what cannot be lowered yet ----------------===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -196,7 +196,8 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
     Example:
 
     ```mlir
-    #attn.schedule<fa2, tile = 128x64, warps = 4, stages = 1>
+    module attributes {x.y = #attn.schedule<fa2, tile = 128x64, warps = 4, stages = 1>} {
+    }
     ```
   }];
   let parameters = (ins

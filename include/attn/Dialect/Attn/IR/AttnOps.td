@@ -190,7 +190,13 @@ def Attn_GetParamOp : Attn_Op<"get_param", [
     Example:
 
     ```mlir
-    %left = attn.get_param @left : i32
+    attn.param @left : i32 = 4095 : i32
+    attn.mask {
+    ^bb0(%b: i32, %h: i32, %g: i32, %i: i32, %q: i32, %k: i32, %q_len: i32, %k_len: i32):
+      %left = attn.get_param @left : i32
+      %0 = arith.cmpi slt, %k, %left : i32
+      attn.yield %0 : i1
+    }
     ```
   }];
   let arguments = (ins FlatSymbolRefAttr:$param);
@@ -213,8 +219,16 @@ def Attn_ReadOp : Attn_Op<"read", [
     Example:
 
     ```mlir
-    %0 = attn.read @slope[%h] : f32
-    %1 = attn.read @bias[%h, %distance : i64] : f32
+    attn.tensor @slope : f32 [heads]
+    attn.tensor @bias : bf16 [heads, 32]
+    attn.sink {
+    ^bb0(%b: i32, %h: i32, %g: i32):
+      %far = arith.constant 5000000000 : i64
+      %0 = attn.read @slope[%h] : f32
+      %1 = attn.read @bias[%h, %far : i64] : f32
+      %2 = arith.addf %0, %1 : f32
+      attn.yield %2 : f32
+    }
     ```
   }];
   let arguments = (ins FlatSymbolRefAttr:$tensor,
@@ -311,6 +325,7 @@ def Attn_SinkOp : Attn_Rule<"sink"> {
     Example:
 
     ```mlir
+    attn.tensor @sinks : f32 [heads]
     attn.sink {
     ^bb0(%b: i32, %h: i32, %g: i32):
       %0 = attn.read @sinks[%h] : f32
@@ -324,7 +339,7 @@ def Attn_BoundsOp : Attn_Rule<"bounds"> {
   let summary = "Which keys a range of query rows can see";
   let description = [{
     Derived from the mask by `attn-bound-keys`. For rows with positions
-    q_first .. q_last (inclusive) it yields four keys: outside
+    q_first .. q_last (inclusive, all of them real) it yields four keys: outside
     [visible_begin, visible_end) no row sees a key; every row sees every key of
     [full_begin, full_end).
     0 <= visible_begin <= full_begin <= full_end <= visible_end <= k_len.
@@ -375,7 +390,10 @@ def Attn_YieldOp : Attn_Op<"yield", [
     Example:
 
     ```mlir
-    attn.yield %0 : i1
+    attn.factor {
+      %0 = arith.constant 1.5 : f32
+      attn.yield %0 : f32
+    }
     ```
   }];
   let arguments = (ins Variadic<AnyType>:$results);

@@ -1,5 +1,4 @@
-//===- Passes.h - Passes over the attn dialect -------------------*- C++
-//-*-===//
+//===- Passes.h - Passes over the attn dialect ------------------*- C++ -*-===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

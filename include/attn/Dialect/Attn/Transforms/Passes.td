@@ -61,9 +61,16 @@ def BoundKeys : Attn_KernelPass<"attn-bound-keys"> {
     ```mlir
     attn.bounds {
     ^bb0(%b: i32, %h: i32, %g: i32, %q_first: i32, %q_last: i32, %q_len: i32, %k_len: i32):
-      // visible: [0, min(max(q_last + 1, 0), k_len))
-      // full: [0, min(max(q_first + 1, 0), k_len))
-      ...
+      %zero = arith.constant 0 : i32
+      %one = arith.constant 1 : i32
+      %0 = arith.addi %q_last, %one : i32
+      %1 = arith.addi %q_first, %one : i32
+      %2 = arith.maxsi %0, %zero : i32
+      %visible_end = arith.minsi %2, %k_len : i32
+      %4 = arith.maxsi %1, %zero : i32
+      %5 = arith.minsi %4, %k_len : i32
+      %full_end = arith.minsi %5, %visible_end : i32
+      attn.yield %zero, %visible_end, %zero, %full_end : i32, i32, i32, i32
     }
     ```
   }];
@@ -88,6 +95,7 @@ def CloseAttn : Pass<"attn-close-attn", "::mlir::ModuleOp"> {
     and attn.factor, with a score rule that takes the raw q . k, and marks the
     module as being at level `attn`.
   }];
+  let dependentDialects = ["::attn::ir::AttnDialect"];
 }
 
 def VerifyInput : Attn_KernelPass<"attn-verify-input"> {
