@@ -3,16 +3,20 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Changes one thing in a package's PTX and expects `attn-run --check` to notice.
 
-scripts/mutate_package.py --device sim build/tools/attn-run/attn-run x.pkg \\
-    --run "--q-len=137 --k-len=177" --run "--q-len=5 --k-len=2"
+scripts/mutate_package.py --device sim build/tools/attn-run/attn-run x.pkg
 
 A mutant changes one comparison, constant or address offset. It is caught when
 one of the runs fails in any way: numbers, bits, a fault, a refused load, no
 result in time. Survivors are listed: some change nothing that can be observed,
 which is why not all have to be caught.
+
+Every fragment register has compares and stores of its own, so a few lengths leave
+most of them untried: the default runs sweep the edges of query and key tiles and
+the place of the diagonal, with logits that no start value of a maximum hides.
 """
 
 import argparse
+import collections
 import concurrent.futures
 import dataclasses
 import json
@@ -32,6 +36,29 @@ FLOAT = re.compile(r"\b0f([0-9A-Fa-f]{8})\b")
 INTEGER = re.compile(r"(?<=[,{] )(-?\d+)(?=[,;} ])")
 NEIGHBOUR = {"lt": "le", "le": "lt", "gt": "ge", "ge": "gt", "eq": "ne", "ne": "eq"}
 ACCESS_BYTES = 16  # a whole vector access: the next element
+
+
+
+
+def default_runs():
+    """Options of the sweep, the most telling first: a run costs each survivor."""
+    runs = [
+        "--q-len=137 --k-len=177",
+        "--batch=1 --q-len=257 --k-len=449 --q-fill=normal:3",
+        # Rows without a key in every row of a tile.
+        "--batch=1 --q-len=160 --k-len=20",
+        # All logits far below 0: o = 1 only if the maximum starts at -inf.
+        "--batch=1 --q-len=130 --k-len=200 --q-fill=ones --k-fill=-15 --v-fill=ones",
+        "--q-len=5 --k-len=2 --layout=bhsd",
+    ]
+    # Edges every 8 rows, each with another diagonal and another end of the keys.
+    # At 8 n a row too many shows, at 8 n + 1 a row too few.
+    for step in range(1, 17):
+        for q_len in (8 * step, 8 * step + 1):
+            k_len = q_len + (q_len * 37) % 75
+            layout = "bhsd" if step % 2 else "bshd"
+            runs.append(f"--batch=1 --q-len={q_len} --k-len={k_len} --layout={layout}")
+    return runs
 
 
 @dataclasses.dataclass
@@ -105,7 +132,7 @@ def parse_arguments():
     parser.add_argument("tool", help="attn-run")
     parser.add_argument("package", type=pathlib.Path)
     parser.add_argument("--device", choices=["gpu", "sim"], required=True)
-    parser.add_argument("--run", action="append", required=True, help="options of one attn-run")
+    parser.add_argument("--run", action="append", help="options of one attn-run, in place of the sweep")
     parser.add_argument("--sample", type=int, default=50)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--least", type=float, default=0.95, help="share that must be caught")
@@ -116,6 +143,7 @@ def parse_arguments():
 
 def main():
     options = parse_arguments()
+    options.run = options.run or default_runs()
     package = json.loads(options.package.read_text())
     mutants = list(all_mutants(package["kernels"][0]["ptx"]))
     # The unchanged text must pass, or everything would count as caught.
@@ -128,6 +156,12 @@ def main():
     for mutant, how in zip(sample, results):
         if how is None:
             print(f"survived: line {mutant.line}, {mutant.kind}: {mutant.before.strip()}  ->  {mutant.after.strip()}")
+    tried, killed = collections.Counter(), collections.Counter()
+    for mutant, how in zip(sample, results):
+        tried[mutant.kind] += 1
+        killed[mutant.kind] += how is not None
+    for kind in sorted(tried):
+        print(f"{kind}: {killed[kind]} of {tried[kind]} caught")
     alive = sum(how is None for how in results)
     share = 1 - alive / len(sample) if sample else 0
     print(f"{len(mutants)} mutants possible, {len(sample)} tried, {len(sample) - alive} caught ({share:.0%})")
