@@ -31,6 +31,7 @@ void attn::buildAttnPipeline(OpPassManager &manager) {
   kernel.addPass(ir::createNormalizeMask());
   kernel.addPass(ir::createBoundKeys());
   kernel.addPass(ir::createUseExp2());
+  kernel.addPass(ir::createRelaxDivisions());
   manager.addPass(ir::createCloseAttn());
 }
 

@@ -85,6 +85,8 @@ struct ConvertMathToNVVM
     patterns.add<Approximate<math::SqrtOp>>(context,
                                             "llvm.nvvm.sqrt.approx.ftz.f");
     patterns.add<ApproximateTanh>(context);
+    // Exact, but convert-gpu-to-nvvm refuses LLVM's op for it.
+    patterns.add<Approximate<math::AbsFOp>>(context, "llvm.fabs.f32");
     arith::populateCeilFloorDivExpandOpsPatterns(patterns);
     walkAndApplyPatterns(getOperation(), std::move(patterns));
   }

@@ -340,10 +340,10 @@ Value RuleBuilder::emitFloat(const Expr &expr) {
     return create<arith::MulFOp>(x, y);
   case ExprKind::Div:
     return create<arith::DivFOp>(x, y);
-  case ExprKind::Min: // a NaN stays a NaN
-    return create<arith::MinimumFOp>(x, y);
+  case ExprKind::Min: // of a NaN and a number: the number
+    return create<arith::MinNumFOp>(x, y);
   case ExprKind::Max:
-    return create<arith::MaximumFOp>(x, y);
+    return create<arith::MaxNumFOp>(x, y);
   case ExprKind::Abs:
     return create<math::AbsFOp>(x);
   case ExprKind::Exp:

@@ -117,6 +117,30 @@ TEST(Compile, RefusesWhereTheFieldIsWritten) {
   }
 }
 
+/// Every function and operator of the language has code.
+TEST(Compile, EveryBuiltInFunctionIsLowered) {
+  std::string diagnostics;
+  Problem problem = parse(
+      "attention functions {\n"
+      "  dtype f16\n"
+      "  heads 4\n"
+      "  head_dim 64\n"
+      "  param far : i64 = 5\n"
+      "  param on : bool = true\n"
+      "  tensor t : bf16[heads]\n"
+      "  mask (q, k, h) = on && min(t[h], 2.0) * k <= q\n"
+      "      && (q / 3) % -5 != k / far % 8 && max(q, far) != abs(k - 9)\n"
+      "  score (s, h, q, k) = (q > k ? min(max(s, -5.0), 5.0) : -s)\n"
+      "      + sigmoid(s) + log(abs(s)) + sqrt(exp(s)) + log2(exp2(s))\n"
+      "      + tanh(s / t[h])\n"
+      "}\n");
+  std::optional<Package> package =
+      compile(problem, CompileOptions(), diagnostics);
+  ASSERT_TRUE(package) << diagnostics;
+  // No calls: nothing is left to a library.
+  EXPECT_EQ(package->kernels.front().ptx.find("call"), std::string::npos);
+}
+
 TEST(Compile, UnknownTargetIsNamed) {
   std::string diagnostics;
   CompileOptions options;

@@ -88,6 +88,21 @@ def UseExp2 : Attn_KernelPass<"attn-use-exp2"> {
   }];
 }
 
+def RelaxDivisions : Attn_KernelPass<"attn-relax-divisions"> {
+  let summary = "Let scores divide by multiplying with a reciprocal";
+  let description = [{
+    A correctly rounded f32 division takes tens of instructions per logit, and
+    the usual divisor (the cap of a soft cap) is the same for all of them. A score
+    needs no last bit, since P is rounded to 16 bits or less: its divisions get
+    `arcp` and `afn`, and the divisor's reciprocal leaves the key loop. Masks keep
+    theirs, where a last bit can hide a key, and so does the sink, which is
+    evaluated once per row tile.
+
+    Before: `arith.divf %s, %cap : f32`. After:
+    `arith.divf %s, %cap fastmath<arcp,afn> : f32`.
+  }];
+}
+
 def CloseAttn : Pass<"attn-close-attn", "::mlir::ModuleOp"> {
   let summary = "Close the attn level";
   let description = [{
