@@ -1,4 +1,4 @@
-//===- RelaxDivisions.cpp - Reciprocals in scores ------------------------===//
+//===- RelaxDivisions.cpp - Reciprocals in scores -------------------------===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -23,8 +23,7 @@ struct RelaxDivisions : attn::ir::impl::RelaxDivisionsBase<RelaxDivisions> {
     if (!score)
       return;
     for (auto division : score.getBody().getOps<arith::DivFOp>())
-      division.setFastmath(division.getFastmath() |
-                           arith::FastMathFlags::arcp |
+      division.setFastmath(division.getFastmath() | arith::FastMathFlags::arcp |
                            arith::FastMathFlags::afn);
   }
 };
