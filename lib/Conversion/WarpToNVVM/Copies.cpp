@@ -33,9 +33,8 @@ struct Chunk {
 /// Calls `visit` for each chunk that a thread copies, panel by panel. Eight
 /// threads share a row of a 128-byte panel, so that their 16-byte accesses fall
 /// into one line of global memory and into different banks of shared memory.
-void forEachChunk(Emitter &emitter, BufferType type, Value address,
-                  int64_t warps, int64_t cols,
-                  function_ref<void(const Chunk &)> visit) {
+void forEachChunk(Emitter &emitter, BufferType type, Value slot, int64_t warps,
+                  int64_t cols, function_ref<void(const Chunk &)> visit) {
   attn::layout::SharedTile tile = type.getTile();
   int64_t threads = warps * warpThreads;
   int64_t chunkColumns = chunkBytes / tile.elementBytes;
@@ -62,14 +61,12 @@ void forEachChunk(Emitter &emitter, BufferType type, Value address,
                             : Value();
       if (row % swizzlePeriod == 0) {
         if (!first)
-          first = emitter.add(address,
-                              swizzledOffset(emitter, panel, firstRow, chunk));
-        item.shared =
-            sharedPointer(emitter, first, 0, panel.offset + row * panel.bytes);
+          first = swizzledOffset(emitter, panel, firstRow, chunk);
+        item.shared = sharedPointer(emitter, slot, first, 0,
+                                    panel.offset + row * panel.bytes);
       } else {
-        Value own = emitter.add(
-            address, swizzledOffset(emitter, panel, item.row, chunk));
-        item.shared = sharedPointer(emitter, own, 0, panel.offset);
+        Value own = swizzledOffset(emitter, panel, item.row, chunk);
+        item.shared = sharedPointer(emitter, slot, own, 0, panel.offset);
       }
       visit(item);
     }
@@ -149,12 +146,12 @@ struct CpAsyncLowering : WarpPattern<CpAsyncOp> {
 
   static void copy(CpAsyncOp op, Adaptor adaptor, Emitter &emitter) {
     BufferType type = op.getBuffer().getType();
-    Value address =
+    Value slot =
         slotAddress(emitter, type, adaptor.getBuffer().front(), op.getSlot());
     bool allRows = isConstantAtLeast(op.getRows(), type.getRows());
     GlobalWalk walk(emitter, op.getSource(), op.getStride(),
                     type.getElementType());
-    forEachChunk(emitter, type, address, op.getWarps(), op.getCols(),
+    forEachChunk(emitter, type, slot, op.getWarps(), op.getCols(),
                  [&](const Chunk &chunk) {
                    Value source = walk.next(chunk);
                    Value inside = chunk.insideCols;
@@ -194,14 +191,14 @@ struct CopyOutLowering : WarpPattern<CopyOutOp> {
                   ConversionPatternRewriter &rewriter) const override {
     Emitter emitter(rewriter, op.getLoc());
     BufferType type = op.getBuffer().getType();
-    Value address =
+    Value slot =
         slotAddress(emitter, type, adaptor.getBuffer().front(), op.getSlot());
     bool allRows = isConstantAtLeast(op.getRows(), type.getRows());
     GlobalWalk walk(emitter, op.getDestination(), op.getStride(),
                     type.getElementType());
     auto vector = VectorType::get({4}, rewriter.getI32Type());
     forEachChunk(
-        emitter, type, address, op.getWarps(), op.getCols(),
+        emitter, type, slot, op.getWarps(), op.getCols(),
         [&](const Chunk &chunk) {
           Value destination = walk.next(chunk);
           if (chunk.outsideCols)

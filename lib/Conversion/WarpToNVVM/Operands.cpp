@@ -65,14 +65,15 @@ struct LdmatrixLowering : WarpPattern<LdmatrixOp> {
     FragType type = op.getResult().getType();
     Panel panel = buffer.getTile().panelOf(*op.getColumn());
     Value lane = position.lane(emitter);
-    Value row = emitter.add(position.firstRow(emitter, type),
-                            emitter.remainder(lane, mmaSize));
-    Value address =
-        emitter.add(slot, swizzledOffset(emitter, panel, row,
-                                         emitter.divide(lane, mmaSize)));
+    Value warpRows =
+        emitter.mul(position.firstRow(emitter, type), emitter.i32(panel.bytes));
+    Value rows = emitter.offset(slot, warpRows, emitter.builder.getI8Type());
+    Value offset =
+        swizzledOffset(emitter, panel, emitter.remainder(lane, mmaSize),
+                       emitter.divide(lane, mmaSize));
     for (int64_t mt = 0; mt < type.getRowTiles(); ++mt)
       loadMatrices(emitter,
-                   sharedPointer(emitter, address, chunkOf(op, panel),
+                   sharedPointer(emitter, rows, offset, chunkOf(op, panel),
                                  panel.offset + mt * mmaSize * panel.bytes),
                    4, /*transpose=*/false, registers);
   }
@@ -89,12 +90,11 @@ struct LdmatrixLowering : WarpPattern<LdmatrixOp> {
                             emitter.mul(emitter.divide(lane, 2 * matrixSize),
                                         emitter.i32(matrixSize)));
     Value half = emitter.remainder(emitter.divide(lane, matrixSize), 2);
-    Value address =
-        emitter.add(slot, swizzledOffset(emitter, panel, row, half));
+    Value offset = swizzledOffset(emitter, panel, row, half);
     int64_t rows = op.getResult().getType().getRows();
     for (int64_t n = 0; n < rows; n += 2 * matrixSize)
       loadMatrices(emitter,
-                   sharedPointer(emitter, address, chunkOf(op, panel),
+                   sharedPointer(emitter, slot, offset, chunkOf(op, panel),
                                  panel.offset + n * panel.bytes),
                    n + matrixSize < rows ? 4 : 2, /*transpose=*/false,
                    registers);
@@ -110,11 +110,10 @@ struct LdmatrixLowering : WarpPattern<LdmatrixOp> {
       Value row = emitter.remainder(lane, mmaSize);
       Value half =
           panel.chunks() > 1 ? emitter.divide(lane, mmaSize) : emitter.i32(0);
-      Value address =
-          emitter.add(slot, swizzledOffset(emitter, panel, row, half));
+      Value offset = swizzledOffset(emitter, panel, row, half);
       for (int64_t chunk = 0; chunk < panel.chunks(); chunk += 2)
         loadMatrices(emitter,
-                     sharedPointer(emitter, address, chunk,
+                     sharedPointer(emitter, slot, offset, chunk,
                                    panel.offset + *op.getRow() * panel.bytes),
                      panel.chunks() > 1 ? 4 : 2, /*transpose=*/true, registers);
     }

@@ -68,21 +68,22 @@ private:
   llvm::DenseMap<mlir::Operation *, mlir::Value> warps;
 };
 
-/// Offsets of a thread's share of a tile in a slot of shared memory.
+/// Offset of a thread's chunk in a panel.
 ///
-/// The address of a chunk is `base + (row offset + swizzled chunk)`. The slot
-/// starts at a multiple of 1024 bytes and the swizzle only depends on the row
-/// modulo 8, so: whole groups of 8 rows and whole panels are constants to be
-/// added to the address, and another chunk of the same row is the address with
-/// a constant XORed into it.
+/// The address of a chunk is a sum of three parts, kept apart so that each
+/// costs as little as it can: the slot, the same for the whole warp (a uniform
+/// register); the thread's row and swizzled chunk, the same for all tiles and
+/// operands that are read alike; and constants. The swizzle depends on the row
+/// modulo 8 only, so whole groups of 8 rows and whole panels are constants, and
+/// another chunk of the same row is a constant XORed into the thread's part.
 mlir::Value swizzledOffset(Emitter &emitter, const layout::Panel &panel,
                            mlir::Value row, mlir::Value chunk);
-/// The address of a slot, as an integer.
+/// The address of a slot, a pointer to shared memory.
 mlir::Value slotAddress(Emitter &emitter, BufferType type, mlir::Value buffer,
                         mlir::Value slot);
-/// `(address ^ chunks * 16) + bytes` as a pointer to shared memory.
-mlir::Value sharedPointer(Emitter &emitter, mlir::Value address, int64_t chunks,
-                          int64_t bytes);
+/// `slot + (offset ^ chunks * 16) + bytes`, a pointer to shared memory.
+mlir::Value sharedPointer(Emitter &emitter, mlir::Value slot,
+                          mlir::Value offset, int64_t chunks, int64_t bytes);
 
 /// Whether an i32 is a constant of at least `bound`.
 bool isConstantAtLeast(mlir::Value value, int64_t bound);

@@ -67,8 +67,7 @@ struct StoreSharedLowering : WarpPattern<StoreSharedOp> {
     Value slot =
         slotAddress(emitter, buffer, adaptor.getBuffer().front(), op.getSlot());
     Value lane = position.lane(emitter);
-    Value row = emitter.add(position.firstRow(emitter, type),
-                            emitter.divide(lane, quad));
+    Value row = emitter.divide(lane, quad);
     // A group of 8 columns is one chunk of 16-bit elements or two of f32.
     Value byte = emitter.mul(emitter.remainder(lane, quad),
                              emitter.i32(pairBytes(type)));
@@ -76,14 +75,16 @@ struct StoreSharedLowering : WarpPattern<StoreSharedOp> {
     Value inChunk = emitter.remainder(byte, chunkBytes);
     int64_t columnsPerChunk = chunkBytes / buffer.getTile().elementBytes;
     for (const Panel &panel : buffer.getTile().panels()) {
-      Value address = emitter.add(
-          emitter.add(slot, swizzledOffset(emitter, panel, row, chunk)),
-          inChunk);
+      Value warpRows = emitter.mul(position.firstRow(emitter, type),
+                                   emitter.i32(panel.bytes));
+      Value rows = emitter.offset(slot, warpRows, rewriter.getI8Type());
+      Value offset =
+          emitter.add(swizzledOffset(emitter, panel, row, chunk), inChunk);
       for (int64_t column = 0; column < panel.columns; column += 8)
         for (int64_t mt = 0; mt < type.getRowTiles(); ++mt)
           for (int64_t h = 0; h < 2; ++h) {
             Value pointer =
-                sharedPointer(emitter, address, column / columnsPerChunk,
+                sharedPointer(emitter, rows, offset, column / columnsPerChunk,
                               panel.offset + (mt * 16 + h * 8) * panel.bytes);
             Value pair = pairAt(emitter, type, adaptor.getValue(), mt,
                                 (panel.column + column) / 8, h);

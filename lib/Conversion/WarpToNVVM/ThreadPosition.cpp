@@ -85,10 +85,9 @@ Value ThreadPosition::warp(Emitter &emitter) {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(&kernel->getRegion(0).front());
     Value index = emitter.divide(thread(emitter), warpThreads);
-    warp = NVVM::ShflOp::create(builder, emitter.loc, builder.getI32Type(),
-                                emitter.i32(fullMask), index, emitter.i32(0),
-                                emitter.i32(warpThreads - 1),
-                                NVVM::ShflKind::idx, UnitAttr());
+    warp =
+        NVVM::ReduxOp::create(builder, emitter.loc, builder.getI32Type(), index,
+                              NVVM::ReduxKind::UMIN, emitter.i32(fullMask));
   }
   return warp;
 }
@@ -115,23 +114,18 @@ Value attn::warp::swizzledOffset(Emitter &emitter, const layout::Panel &panel,
 
 Value attn::warp::slotAddress(Emitter &emitter, BufferType type, Value buffer,
                               Value slot) {
-  Value base = LLVM::PtrToIntOp::create(emitter.builder, emitter.loc,
-                                        emitter.builder.getI32Type(), buffer);
   if (type.getSlots() == 1)
-    return base;
-  return emitter.add(base, emitter.mul(slot, emitter.i32(type.getSlotBytes())));
+    return buffer;
+  return emitter.offset(buffer,
+                        emitter.mul(slot, emitter.i32(type.getSlotBytes())),
+                        emitter.builder.getI8Type());
 }
 
-Value attn::warp::sharedPointer(Emitter &emitter, Value address, int64_t chunks,
-                                int64_t bytes) {
+Value attn::warp::sharedPointer(Emitter &emitter, Value slot, Value offset,
+                                int64_t chunks, int64_t bytes) {
   if (chunks != 0)
-    address =
-        emitter.exclusiveOr(address, emitter.i32(chunks * layout::chunkBytes));
-  Value pointer = LLVM::IntToPtrOp::create(
-      emitter.builder, emitter.loc,
-      LLVM::LLVMPointerType::get(
-          emitter.builder.getContext(),
-          static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared)),
-      address);
-  return emitter.offset(pointer, bytes);
+    offset =
+        emitter.exclusiveOr(offset, emitter.i32(chunks * layout::chunkBytes));
+  return emitter.offset(
+      emitter.offset(slot, offset, emitter.builder.getI8Type()), bytes);
 }
