@@ -8,7 +8,6 @@
 !acc_o = !warp.frag<128x128xf32, acc, warps = 4>
 !out_o = !warp.frag<128x128xbf16, acc, warps = 4>
 !row = !warp.frag<128x1xf32, row, warps = 4>
-!partial = !warp.frag<128x4xf32, row_partial, warps = 4>
 !a = !warp.frag<128x16xbf16, a, warps = 4>
 !bk = !warp.frag<64x16xbf16, b, warps = 4>
 !bv = !warp.frag<128x16xbf16, b, warps = 4>
@@ -76,13 +75,13 @@ gpu.module @kernels {
     warp.cp_async_commit
 
     %m_init = warp.fill %ninf : !row
-    %l_init = warp.fill %zero : !partial
+    %l_init = warp.fill %zero : !row
     %o_init = warp.fill %zero : !acc_o
     %s_init = warp.fill %zero : !acc_s
 
     %k_next0 = llvm.getelementptr %k_ptr0[%back] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, bf16
     %r:5 = scf.for %j = %c0 to %tiles step %c1
-        iter_args(%m = %m_init, %l = %l_init, %acc = %o_init, %k_next = %k_next0, %v_ptr = %v_ptr0) -> (!row, !partial, !acc_o, !llvm.ptr<1>, !llvm.ptr<1>) : i32 {
+        iter_args(%m = %m_init, %l = %l_init, %acc = %o_init, %k_next = %k_next0, %v_ptr = %v_ptr0) -> (!row, !row, !acc_o, !llvm.ptr<1>, !llvm.ptr<1>) : i32 {
       warp.cp_async_wait {groups = 0 : i64}
       warp.barrier {warps = 4 : i64}
       warp.cp_async %vb[%c0], %v_ptr, %row_stride, %c64, cols = 128, warps = 4 : !kvbuf
@@ -147,8 +146,8 @@ gpu.module @kernels {
         %w = math.exp2 %z : f32
         warp.yield %w : f32
       }
-      %tile_sum = warp.reduce add %p : !acc_s -> !partial
-      %l1 = warp.map %l, %alpha, %tile_sum : !partial, !row, !partial -> !partial {
+      %tile_sum = warp.reduce add %p : !acc_s -> !row
+      %l1 = warp.map %l, %alpha, %tile_sum : !row, !row, !row -> !row {
       ^bb0(%x: f32, %y: f32, %z: f32):
         %w = math.fma %x, %y, %z : f32
         warp.yield %w : f32
@@ -176,12 +175,11 @@ gpu.module @kernels {
 
       %k_next1 = llvm.getelementptr %k_next[%back] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, bf16
       %v_next = llvm.getelementptr %v_ptr[%back] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, bf16
-      scf.yield %m1, %l1, %o4, %k_next1, %v_next : !row, !partial, !acc_o, !llvm.ptr<1>, !llvm.ptr<1>
+      scf.yield %m1, %l1, %o4, %k_next1, %v_next : !row, !row, !acc_o, !llvm.ptr<1>, !llvm.ptr<1>
     }
 
     // O / l and lse = m * factor * ln 2 + ln l.
-    %sum = warp.reduce add %r#1 : !partial -> !row
-    %inverse = warp.map %sum : !row -> !row {
+    %inverse = warp.map %r#1 : !row -> !row {
     ^bb0(%x: f32):
       %y = arith.divf %one, %x fastmath<afn> : f32
       warp.yield %y : f32
@@ -191,7 +189,7 @@ gpu.module @kernels {
       %z = arith.mulf %x, %y : f32
       warp.yield %z : f32
     }
-    %log = warp.map %r#0, %sum : !row, !row -> !row {
+    %log = warp.map %r#0, %r#1 : !row, !row -> !row {
     ^bb0(%x: f32, %y: f32):
       %a = arith.mulf %x, %factor : f32
       %b = arith.mulf %a, %ln2 : f32
