@@ -4,9 +4,17 @@
 """Runs a list of `attn-run --check` cases and prints which passed.
 
 scripts/run_cases.py --device gpu|sim build/tools/attn-run/attn-run
+scripts/run_cases.py --device sim --list test/Run/shipped.txt --specs specs ATTN_RUN
 
-The list (test/Run/cases.txt) says how it is written. Every case is a process of
-its own with its own time limit, so that one hung kernel costs one case.
+A line of a list, after which comes a comment from `#`:
+
+  NAME [!sim] FILE[:BLOCK] [options of attn-run]
+  $WORD = TEXT        $WORD stands for TEXT in the lines below
+
+{a,b} expands: one case for every combination. !sim: too large for the simulator.
+
+Every case is a process of its own with its own time limit, so that one hung kernel
+costs one case.
 """
 
 import argparse
@@ -24,6 +32,9 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BRACES = re.compile(r"\{([^{}]*)\}")
+DEFINITION = re.compile(r"\$(\w+)\s*=\s*(.+)")
+DEFINED = re.compile(r"\$(\w+)")
+BLOCK = re.compile(r"^attention\s+(\w+)", re.M)
 
 
 @dataclasses.dataclass
@@ -48,30 +59,56 @@ def expand(text):
         yield values, BRACES.sub(lambda _: next(remaining), text)
 
 
-def parse_list(path, device):
-    """The cases of a list that `device` can run."""
-    cases = []
+def case_lines(path):
+    """(number, name, rest) of the lines of a list, definitions filled in."""
+    words = {}
     for number, line in enumerate(path.read_text().splitlines(), 1):
         line = line.split("#", 1)[0].strip()
-        if not line:
+        if definition := DEFINITION.fullmatch(line):
+            words[definition.group(1)] = definition.group(2)
             continue
-        words = line.split(None, 1)
-        if len(words) < 2:
-            sys.exit(f"{path}:{number}: expected NAME FILE:BLOCK [options]")
-        name, rest = words
+        for name in DEFINED.findall(line):
+            if name not in words:
+                sys.exit(f"{path}:{number}: ${name} is not defined above")
+        line = DEFINED.sub(lambda match: words[match.group(1)], line)
+        name, _, rest = line.partition(" ")
+        if name and not rest:
+            sys.exit(f"{path}:{number}: expected NAME FILE[:BLOCK] [options]")
+        if name:
+            yield number, name, rest.strip()
+
+
+def parse_list(path, specs, device):
+    """The cases of a list that `device` can run."""
+    cases = []
+    for number, name, rest in case_lines(path):
         if rest.startswith("!sim"):
             if device == "sim":
                 continue
             rest = rest[len("!sim") :].strip()
         for values, text in expand(rest):
             source, *options = shlex.split(text)
-            file, separator, block = source.partition(":")
-            if not separator:
-                sys.exit(f"{path}:{number}: expected FILE:BLOCK, found {source}")
-            spec = path.parent / "specs" / f"{file}.attn"
+            file, _, block = source.partition(":")
+            spec = specs / f"{file}.attn"
+            if not spec.exists():
+                sys.exit(f"{path}:{number}: no file {spec}")
             full_name = name + (f"[{','.join(values)}]" if values else "")
-            cases.append(Case(full_name, [str(spec), f"--attention={block}", *options]))
+            selection = [f"--attention={block}"] if block else []
+            cases.append(Case(full_name, [str(spec), *selection, *options]))
     return cases
+
+
+def blocks_without_case(specs, cases):
+    """FILE:BLOCK of every attention block under `specs` that no case runs."""
+    used = {(case.arguments[0], option) for case in cases for option in case.arguments[1:2]}
+    missing = []
+    for file in sorted(specs.glob("*.attn")):
+        blocks = BLOCK.findall(file.read_text())
+        for block in blocks:
+            whole = len(blocks) == 1 and any(path == str(file) for path, _ in used)
+            if not whole and (str(file), f"--attention={block}") not in used:
+                missing.append(f"{file.stem}:{block}")
+    return missing
 
 
 def run(case, tool, device, timeout):
@@ -117,6 +154,7 @@ def parse_arguments():
     parser.add_argument("tool", help="attn-run")
     parser.add_argument("--device", choices=["gpu", "sim"], required=True)
     parser.add_argument("--list", type=pathlib.Path, default=ROOT / "test" / "Run" / "cases.txt")
+    parser.add_argument("--specs", type=pathlib.Path, help="folder of the FILEs (default: specs/ beside the list)")
     parser.add_argument("--jobs", type=int, default=0, help="processes at a time (default: cores, at most 8 on a GPU)")
     parser.add_argument("--timeout", type=float, default=120, help="seconds for one case")
     parser.add_argument("--filter", default="", help="regular expression on names")
@@ -127,7 +165,11 @@ def parse_arguments():
 
 def main():
     options = parse_arguments()
-    cases = [c for c in parse_list(options.list, options.device) if re.search(options.filter, c.name)]
+    specs = options.specs or options.list.parent / "specs"
+    cases = parse_list(options.list, specs, options.device)
+    if missing := blocks_without_case(specs, cases):
+        sys.exit(f"{options.list}: no case for {', '.join(missing)}")
+    cases = [c for c in cases if re.search(options.filter, c.name)]
     if not cases:
         sys.exit("no case matches")
     cores = os.cpu_count() or 1

@@ -1,36 +1,60 @@
 #!/usr/bin/env python3
-"""Prints `N passed, N failed` for a ctest log, lit's tests counted one by one.
+# Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Prints `N passed, N failed` for a ctest log, and how long the tests took.
 
-usage: summarise_tests.py CTEST_LOG BUILD_DIR
+usage: summarise_tests.py CTEST_LOG REPORTS_DIR
+
+A ctest test NAME that consists of many leaves REPORTS_DIR/NAME.json, lit's report or
+run_cases.py's; those are counted one by one. The exit code is 0 when none failed.
 """
+import collections
 import json
 import pathlib
 import re
 import sys
 
-
-def ctest_counts(log: str):
-    """Passed and failed ctest tests, without the one that runs lit."""
-    results = re.findall(r"^ *\d+/\d+ Test +#\d+: (\S+) \.+ *(\*\*\*)?(\w+)", log, re.M)
-    others = [(name, marked) for name, marked, _ in results if name != "lit"]
-    failed = sum(1 for _, marked in others if marked)
-    return len(others) - failed, failed
+RESULT = re.compile(r"^ *\d+/\d+ Test +#\d+: (\S+) \.+ *(?:\*\*\*)?(\w[\w ]*?)  ", re.M)
+TIME = re.compile(r"^Total Test time \(real\) = +([\d.]+) sec", re.M)
+# Of ctest, of lit and of run_cases.py.
+PASSED = {"Passed", "PASS", "XFAIL", "FLAKYPASS", "passed"}
+SKIPPED = {"Skipped", "UNSUPPORTED", "SKIPPED", "EXCLUDED"}
 
 
-def lit_counts(report: pathlib.Path):
-    if not report.exists():
-        return 0, 0
-    codes = [test["code"] for test in json.loads(report.read_text())["tests"]]
-    passed = sum(code in ("PASS", "XFAIL", "FLAKYPASS") for code in codes)
-    skipped = sum(code in ("UNSUPPORTED", "SKIPPED", "EXCLUDED") for code in codes)
-    return passed, len(codes) - passed - skipped
+def kind_of(status):
+    return "passed" if status in PASSED else "skipped" if status in SKIPPED else "failed"
+
+
+def parts_of(report):
+    """How many parts of a test passed, failed, were skipped, by its report."""
+    tests = json.loads(report.read_text())
+    if isinstance(tests, dict):
+        tests = [{"status": test["code"]} for test in tests["tests"]]
+    return collections.Counter(kind_of(test["status"]) for test in tests)
+
+
+def count(log, reports):
+    total = collections.Counter()
+    for name, status in RESULT.findall(log):
+        report = reports / f"{name}.json"
+        kind = kind_of(status)
+        parts = parts_of(report) if report.exists() else collections.Counter()
+        # A test can fail as a whole: no time left, a list that is not complete.
+        if not parts or (kind == "failed" and not parts["failed"]):
+            parts[kind] += 1
+        total += parts
+    return total
 
 
 def main():
     log = pathlib.Path(sys.argv[1]).read_text()
-    passed, failed = ctest_counts(log)
-    lit_passed, lit_failed = lit_counts(pathlib.Path(sys.argv[2]) / "lit.json")
-    print(f"{passed + lit_passed} passed, {failed + lit_failed} failed")
+    total = count(log, pathlib.Path(sys.argv[2]))
+    seconds = TIME.search(log)
+    took = f" in {float(seconds.group(1)):.0f} s" if seconds else ""
+    print(f"tests ended{took}; {total['skipped']} skipped")
+    print(f"{total['passed']} passed, {total['failed']} failed")
+    return 1 if total["failed"] or not total["passed"] else 0
 
 
-main()
+if __name__ == "__main__":
+    sys.exit(main())

@@ -7,9 +7,11 @@ scripts/install_packages.sh
 scripts/configure.sh build >/dev/null
 cmake --build build
 log=build/ctest.log
+reports=build/test-reports
+rm -f "$reports"/* # of an earlier run
 set +e
 ctest --test-dir build --output-on-failure -j "$(nproc)" 2>&1 | tee "$log"
 code=${PIPESTATUS[0]}
-set -e
-python3 scripts/summarise_tests.py "$log" build
-exit "$code"
+python3 scripts/summarise_tests.py "$log" "$reports"
+[ $? -eq 0 ] && exit "$code"
+exit 1
