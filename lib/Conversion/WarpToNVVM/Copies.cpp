@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Patterns.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace attn::warp;
@@ -19,37 +20,40 @@ constexpr int64_t swizzlePeriod = 8;
 
 /// One 16-byte chunk of a tile that a thread copies.
 struct Chunk {
-  Value shared;      ///< address in shared memory, a pointer
-  Value row;         ///< row of the tile
-  Value column;      ///< first column, i32
-  Value insideCols;  ///< i1: the column is below `cols`; null if all are
-  Value insideTile;  ///< i1: the row is in the tile; null if it always is
-  bool outsideCols;  ///< no thread's column is below `cols`
-  bool firstOfPanel; ///< a new column; otherwise the row is the last one's
-                     ///< plus `rowStep`
+  Value shared;        ///< address in shared memory, a pointer
+  Value row;           ///< row of the tile
+  Value inPanel;       ///< index among the chunks of a row of the panel, i32
+  int64_t panelColumn; ///< first column of the panel
+  Value insideCols;    ///< i1: the column is below `cols`; null if all are
+  Value insideTile;    ///< i1: the row is in the tile; null if it always is
+  bool outsideCols;    ///< no thread's column is below `cols`
+  bool firstOfPanel;   ///< a new column; otherwise the row is the last one's
+                       ///< plus `rowStep`
   int64_t rowStep;
 };
 
 /// Calls `visit` for each chunk that a thread copies, panel by panel. Eight
 /// threads share a row of a 128-byte panel, so that their 16-byte accesses fall
 /// into one line of global memory and into different banks of shared memory.
-void forEachChunk(Emitter &emitter, BufferType type, Value slot, int64_t warps,
-                  int64_t cols, function_ref<void(const Chunk &)> visit) {
+void forEachChunk(Emitter &emitter, ThreadPosition &position, BufferType type,
+                  Value slot, int64_t warps, int64_t cols,
+                  function_ref<void(const Chunk &)> visit) {
   attn::layout::SharedTile tile = type.getTile();
   int64_t threads = warps * warpThreads;
   int64_t chunkColumns = chunkBytes / tile.elementBytes;
+  Value thread = position.thread(emitter);
   for (const Panel &panel : tile.panels()) {
     int64_t rowStep = threads / panel.chunks();
-    Value thread = ThreadPosition::thread(emitter);
     Value chunk = emitter.remainder(thread, panel.chunks());
     Value firstRow = emitter.divide(thread, panel.chunks());
 
     Chunk item;
-    item.column = emitter.add(emitter.mul(chunk, emitter.i32(chunkColumns)),
-                              emitter.i32(panel.column));
+    item.inPanel = chunk;
+    item.panelColumn = panel.column;
     item.outsideCols = panel.column >= cols;
     if (!item.outsideCols && panel.column + panel.columns > cols)
-      item.insideCols = emitter.less(item.column, emitter.i32(cols));
+      item.insideCols = emitter.less(
+          chunk, emitter.i32((cols - panel.column) / chunkColumns));
     item.rowStep = rowStep;
 
     Value first;
@@ -74,28 +78,43 @@ void forEachChunk(Emitter &emitter, BufferType type, Value slot, int64_t warps,
 }
 
 /// Global addresses of the chunks: a product once per panel, then sums.
+///
+/// A thread's offset in the tile counts chunks, not bytes, and so fits 32 bits
+/// (36 in bytes) while it waits in a register through a key loop; strides are
+/// multiples of a chunk (contract C14).
 class GlobalWalk {
 public:
-  GlobalWalk(Emitter &emitter, Value base, Value stride, Type element)
-      : emitter(emitter), base(base), stride(stride), element(element) {}
+  GlobalWalk(Emitter &emitter, BufferType type, Value base, Value stride)
+      : emitter(emitter), elementBytes(type.getTile().elementBytes), base(base),
+        stride(stride) {}
 
   Value next(const Chunk &chunk) {
+    OpBuilder &builder = emitter.builder;
     if (chunk.firstOfPanel) {
-      Value elements =
-          emitter.add(emitter.mul(emitter.extend(chunk.row), stride),
-                      emitter.extend(chunk.column));
-      pointer = emitter.offset(base, elements, element);
+      Value chunkStride = arith::TruncIOp::create(
+          builder, emitter.loc, builder.getI32Type(),
+          arith::ShRUIOp::create(
+              builder, emitter.loc, stride,
+              emitter.i64(llvm::Log2_64(chunkBytes / elementBytes))));
+      Value chunks = arith::ExtUIOp::create(
+          builder, emitter.loc, builder.getI64Type(),
+          pin(emitter,
+              emitter.add(emitter.mul(chunk.row, chunkStride), chunk.inPanel)));
+      Value first = emitter.offset(
+          base, chunks, VectorType::get({chunkBytes}, builder.getI8Type()));
+      pointer = emitter.offset(first, chunk.panelColumn * elementBytes);
     } else {
-      Value step = emitter.mul(stride, emitter.i64(chunk.rowStep));
-      pointer = emitter.offset(pointer, step, element);
+      Value step =
+          emitter.mul(stride, emitter.i64(chunk.rowStep * elementBytes));
+      pointer = emitter.offset(pointer, step, builder.getI8Type());
     }
     return pointer;
   }
 
 private:
   Emitter &emitter;
+  int64_t elementBytes;
   Value base, stride;
-  Type element;
   Value pointer;
 };
 
@@ -144,14 +163,13 @@ struct CpAsyncLowering : WarpPattern<CpAsyncOp> {
     return success();
   }
 
-  static void copy(CpAsyncOp op, Adaptor adaptor, Emitter &emitter) {
+  void copy(CpAsyncOp op, Adaptor adaptor, Emitter &emitter) const {
     BufferType type = op.getBuffer().getType();
     Value slot =
         slotAddress(emitter, type, adaptor.getBuffer().front(), op.getSlot());
     bool allRows = isConstantAtLeast(op.getRows(), type.getRows());
-    GlobalWalk walk(emitter, op.getSource(), op.getStride(),
-                    type.getElementType());
-    forEachChunk(emitter, type, slot, op.getWarps(), op.getCols(),
+    GlobalWalk walk(emitter, type, op.getSource(), op.getStride());
+    forEachChunk(emitter, position, type, slot, op.getWarps(), op.getCols(),
                  [&](const Chunk &chunk) {
                    Value source = walk.next(chunk);
                    Value inside = chunk.insideCols;
@@ -194,11 +212,10 @@ struct CopyOutLowering : WarpPattern<CopyOutOp> {
     Value slot =
         slotAddress(emitter, type, adaptor.getBuffer().front(), op.getSlot());
     bool allRows = isConstantAtLeast(op.getRows(), type.getRows());
-    GlobalWalk walk(emitter, op.getDestination(), op.getStride(),
-                    type.getElementType());
+    GlobalWalk walk(emitter, type, op.getDestination(), op.getStride());
     auto vector = VectorType::get({4}, rewriter.getI32Type());
     forEachChunk(
-        emitter, type, slot, op.getWarps(), op.getCols(),
+        emitter, position, type, slot, op.getWarps(), op.getCols(),
         [&](const Chunk &chunk) {
           Value destination = walk.next(chunk);
           if (chunk.outsideCols)

@@ -22,6 +22,8 @@ namespace attn::warp {
 constexpr int64_t warpThreads = 32;
 /// All threads of a warp, as a mask.
 constexpr int64_t fullMask = -1;
+/// Threads that a block can have.
+constexpr int64_t maxBlockThreads = 1024;
 /// The symbol of the block's dynamic shared memory.
 constexpr llvm::StringLiteral sharedMemoryName = "attn_shared";
 
@@ -50,13 +52,25 @@ public:
   mlir::Location loc;
 };
 
-/// Where the executing thread stands in its warps. The warp's index comes
-/// through a shuffle, so that the assembler knows it to be uniform; all values
-/// are created once, at the start of the kernel.
+/// The thread's index in its block, read anew: to the optimiser a value of this
+/// place, from which it hoists nothing.
+mlir::Value readThreadIndex(Emitter &emitter);
+
+/// An i32 that the optimiser takes for a new value of this place: what is
+/// computed from it stays behind it. Costs no instruction.
+mlir::Value pin(Emitter &emitter, mlir::Value value);
+
+/// Where the executing thread stands in its warps.
+///
+/// The warp's index comes through a reduction, so that the assembler knows it
+/// to be uniform, and once, at the start of the kernel. The thread's index is
+/// read anew at every statement of the work loop, and before a key loop for all
+/// that is in it: offsets are moved out of key loops, but what the load of Q
+/// has in common with the store of O does not stay in registers between them.
 class ThreadPosition {
 public:
   /// Index in the group of warps, 0 .. 32 * warps - 1.
-  static mlir::Value thread(Emitter &emitter);
+  mlir::Value thread(Emitter &emitter);
   /// Index in the warp, 0 .. 31.
   mlir::Value lane(Emitter &emitter);
   /// Index of the warp in its group.
@@ -65,6 +79,7 @@ public:
   mlir::Value firstRow(Emitter &emitter, FragType type);
 
 private:
+  llvm::DenseMap<mlir::Operation *, mlir::Value> loopThreads;
   llvm::DenseMap<mlir::Operation *, mlir::Value> warps;
 };
 

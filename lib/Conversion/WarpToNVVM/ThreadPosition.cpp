@@ -66,9 +66,29 @@ bool attn::warp::isConstantAtLeast(Value value, int64_t bound) {
 // ThreadPosition
 //===----------------------------------------------------------------------===//
 
+/// The loops around the insertion point, innermost first.
+static SmallVector<Operation *> enclosingLoops(OpBuilder &builder) {
+  SmallVector<Operation *> loops;
+  for (Operation *op = builder.getInsertionBlock()->getParentOp();
+       op && !isa<gpu::GPUFuncOp>(op); op = op->getParentOp())
+    if (isa<LoopLikeOpInterface>(op))
+      loops.push_back(op);
+  return loops;
+}
+
 Value ThreadPosition::thread(Emitter &emitter) {
-  return NVVM::ThreadIdXOp::create(emitter.builder, emitter.loc,
-                                   emitter.builder.getI32Type());
+  SmallVector<Operation *> loops = enclosingLoops(emitter.builder);
+  if (loops.size() < 2)
+    return readThreadIndex(emitter);
+  // Second from outside: the key loop in the work loop.
+  Operation *keyLoop = loops[loops.size() - 2];
+  Value &thread = loopThreads[keyLoop];
+  if (!thread) {
+    OpBuilder::InsertionGuard guard(emitter.builder);
+    emitter.builder.setInsertionPoint(keyLoop);
+    thread = readThreadIndex(emitter);
+  }
+  return thread;
 }
 
 Value ThreadPosition::lane(Emitter &emitter) {
@@ -84,10 +104,11 @@ Value ThreadPosition::warp(Emitter &emitter) {
   if (!warp) {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(&kernel->getRegion(0).front());
-    Value index = emitter.divide(thread(emitter), warpThreads);
-    warp =
-        NVVM::ReduxOp::create(builder, emitter.loc, builder.getI32Type(), index,
-                              NVVM::ReduxKind::UMIN, emitter.i32(fullMask));
+    Value index =
+        NVVM::ThreadIdXOp::create(builder, emitter.loc, builder.getI32Type());
+    warp = NVVM::ReduxOp::create(builder, emitter.loc, builder.getI32Type(),
+                                 emitter.divide(index, warpThreads),
+                                 NVVM::ReduxKind::UMIN, emitter.i32(fullMask));
   }
   return warp;
 }
