@@ -11,9 +11,12 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <limits>
 #include <stdexcept>
+
+namespace fs = std::filesystem;
 
 namespace attn {
 namespace {
@@ -249,28 +252,31 @@ void writeNpy(const std::string &path, const std::vector<int64_t> &shape,
   for (int64_t dim : shape)
     count *= dim;
 
-  std::string temporary = path + ".part";
-  {
-    std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
-    out.write(magic, magicBytes);
-    const char versionAndSize[] = {1, 0, char(header.size() & 0xff),
-                                   char(header.size() >> 8)};
-    out.write(versionAndSize, sizeof versionAndSize);
-    out.write(header.data(), std::streamsize(header.size()));
-    out.write(reinterpret_cast<const char *>(values),
-              count * std::streamsize(sizeof(float)));
-    out.close();
-    if (!out) {
-      std::string reason = std::strerror(errno);
-      std::remove(temporary.c_str());
-      fail(path, "cannot write the file: " + reason);
-    }
-  }
-  if (std::rename(temporary.c_str(), path.c_str()) != 0) {
+  // A file appears whole or not at all. A device or a pipe is written as it
+  // is: renaming over /dev/null would replace it. A link keeps pointing.
+  std::error_code ignored;
+  bool exists = fs::exists(path, ignored);
+  bool inPlace = exists && !fs::is_regular_file(path, ignored);
+  std::string target =
+      exists && !inPlace ? fs::canonical(path, ignored).string() : path;
+  std::string written = inPlace ? path : target + ".part";
+  auto giveUp = [&] {
     std::string reason = std::strerror(errno);
-    std::remove(temporary.c_str());
+    if (!inPlace)
+      std::remove(written.c_str());
     fail(path, "cannot write the file: " + reason);
-  }
+  };
+  std::ofstream out(written, std::ios::binary | std::ios::trunc);
+  out.write(magic, magicBytes);
+  const char versionAndSize[] = {1, 0, char(header.size() & 0xff),
+                                 char(header.size() >> 8)};
+  out.write(versionAndSize, sizeof versionAndSize);
+  out.write(header.data(), std::streamsize(header.size()));
+  out.write(reinterpret_cast<const char *>(values),
+            count * std::streamsize(sizeof(float)));
+  out.close();
+  if (!out || (!inPlace && std::rename(written.c_str(), target.c_str()) != 0))
+    giveUp();
 }
 
 } // namespace attn

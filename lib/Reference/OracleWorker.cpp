@@ -203,6 +203,8 @@ void OracleWorker::softmax(size_t r) {
     fact.nan = true;
   if (sinkLogit <= hiddenLogit)
     sinkLogit = -infinity;
+  else
+    fact.maxAbsLogit = std::max(fact.maxAbsLogit, std::fabs(sinkLogit));
   if (fact.nan)
     return;
   if (fact.visible == 0) {

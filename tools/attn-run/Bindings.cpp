@@ -10,6 +10,7 @@
 #include "attn/Reference/Npy.h"
 #include "attn/Reference/Numbers.h"
 
+#include <cmath>
 #include <set>
 
 using namespace attn;
@@ -74,6 +75,11 @@ static std::vector<uint8_t> tensorOfNumbers(const Tensor &tensor,
     if (!number)
       throw InputError(field + ": expected a .npy file, random, zeros, ones, "
                                "pattern, a number or a list of numbers");
+    // Numbers pass through double, which holds integers up to 2^53.
+    constexpr double maxExact = double(int64_t(1) << 53);
+    if (tensor.type == DType::I64 && std::abs(*number) > maxExact)
+      throw InputError(field + ": " + piece +
+                       " is beyond 2^53; give such numbers in a .npy file");
     if (!isFloat(tensor.type) && roundTo(tensor.type, *number) != *number)
       throw InputError(field + ": " + piece + " is not a value of " +
                        spelling(tensor.type));
@@ -112,6 +118,7 @@ static std::vector<uint8_t> tensorContents(const Tensor &tensor,
                                            const std::string &value,
                                            const std::vector<int64_t> &dims,
                                            uint64_t seed, Inputs &inputs) {
+  int64_t elements = elementCount(*inputs.problem, tensor, inputs.arguments());
   const std::string suffix = ".npy";
   bool isFile =
       value.size() > suffix.size() &&
@@ -129,8 +136,7 @@ static std::vector<uint8_t> tensorContents(const Tensor &tensor,
     auto ordinal = uint64_t(&tensor - inputs.problem->tensors.data());
     return makeTensor(tensor, dims, parseFill(value), seed, ordinal);
   }
-  return tensorOfNumbers(
-      tensor, elementCount(*inputs.problem, tensor, inputs.arguments()), value);
+  return tensorOfNumbers(tensor, elements, value);
 }
 
 void run::bindTensors(const InputOptions &options, Inputs &inputs) {

@@ -140,6 +140,18 @@ FillSpec FillSpec::parse(const std::string &option, const std::string &text) {
   return spec;
 }
 
+void FillSpec::checkFits(const std::string &option, int64_t rows,
+                         int64_t dim) const {
+  if (base == OneHotDim && !(number >= 0 && number < double(dim) &&
+                             number == double(int64_t(number))))
+    throw InputError(option + ": onehot: expected a dim of 0 .. " +
+                     std::to_string(dim - 1));
+  for (const Override &entry : overrides)
+    if (entry.last >= rows)
+      throw InputError(option + ": position " + std::to_string(entry.last) +
+                       " is past the last of " + std::to_string(rows));
+}
+
 double FillSpec::at(int64_t s, int64_t d, int64_t dim) const {
   for (auto it = overrides.rbegin(); it != overrides.rend(); ++it)
     if (s >= it->first && s <= it->last)

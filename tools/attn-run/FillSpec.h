@@ -40,6 +40,8 @@ public:
   bool isRandom() const { return base == Random; }
   /// Element (s, d) of rows of `dim` elements; not for Random.
   double at(int64_t s, int64_t d, int64_t dim) const;
+  /// Throws InputError where a position or a dim is outside `rows` x `dim`.
+  void checkFits(const std::string &option, int64_t rows, int64_t dim) const;
   /// Writes every element of `target`.
   void fill(const RowTarget &target, uint64_t seed, Stream stream) const;
 

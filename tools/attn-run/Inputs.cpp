@@ -87,6 +87,24 @@ struct Gaps {
 };
 } // namespace
 
+/// Refuses what 64-bit offsets could not address, before any is computed.
+static void checkSize(DType type, const Axes &axes, int64_t stored,
+                      int64_t rowGap) {
+  // No host maps more than 47 bits of address space to a process.
+  constexpr double maxBytes = double(int64_t(1) << 47);
+  // A gap may follow every head; a double neither wraps nor needs to be exact.
+  double bytes = double(byteSize(type)) * double(stored) *
+                 double(axes.positions) * double(axes.heads) *
+                 (double(axes.dim) + double(rowGap));
+  if (bytes > maxBytes)
+    throw InputError("a tensor of batch " + std::to_string(stored) + ", " +
+                     std::to_string(axes.positions) + " positions, " +
+                     std::to_string(axes.heads) + " heads and " +
+                     std::to_string(axes.dim) + " + " + std::to_string(rowGap) +
+                     " elements: expected at most 2^47 bytes; give a smaller "
+                     "--batch, --q-len, --k-len or --row-gap");
+}
+
 static RowGeometry makeGeometry(DType type, const Axes &axes,
                                 TensorLayout layout, const Gaps &gaps) {
   // A tile of 128 positions past the end must lie in poison whole; where that
@@ -100,8 +118,9 @@ static RowGeometry makeGeometry(DType type, const Axes &axes,
   rows.positions = axes.positions;
   rows.dim = axes.dim;
   bool bshd = layout == TensorLayout::Bshd;
-  rows.strideS = (bshd ? axes.heads * axes.dim : axes.dim) + gaps.rowGap;
   int64_t stored = gaps.sharedBatch ? 1 : axes.batch;
+  checkSize(type, axes, stored, gaps.rowGap);
+  rows.strideS = (bshd ? axes.heads * axes.dim : axes.dim) + gaps.rowGap;
   int64_t bytesPerPosition =
       stored * (bshd ? 1 : axes.heads) * rows.strideS * byteSize(type);
   int64_t tail = bytesPerPosition > maxTailBytes / tailPositions
@@ -135,6 +154,7 @@ namespace {
 /// One of Q, K and V on its way from the options to memory.
 struct Operand {
   const OperandSource &source;
+  const char *fillOption;
   std::optional<NpyArray> file;
   Stream stream;
   bool isQuery;
@@ -156,8 +176,9 @@ static HostRows makeRows(const Operand &operand, const RowGeometry &geometry,
     placeRows(conversion.bytes, options.layout, rows);
     return rows;
   }
-  operand.source.fill.value_or(FillSpec::random())
-      .fill(rows.target(), options.seed, operand.stream);
+  FillSpec fill = operand.source.fill.value_or(FillSpec::random());
+  fill.checkFits(operand.fillOption, geometry.positions, geometry.dim);
+  fill.fill(rows.target(), options.seed, operand.stream);
   return rows;
 }
 
@@ -205,9 +226,9 @@ static void requireSupported(const Problem &problem) {
 Inputs run::makeInputs(const Problem &problem, const InputOptions &options) {
   constexpr int64_t defaultBatch = 2, defaultLength = 512;
   requireSupported(problem);
-  Operand q{options.q, std::nullopt, Stream::Q, true};
-  Operand k{options.k, std::nullopt, Stream::K, false};
-  Operand v{options.v, std::nullopt, Stream::V, false};
+  Operand q{options.q, "--q-fill", std::nullopt, Stream::Q, true};
+  Operand k{options.k, "--k-fill", std::nullopt, Stream::K, false};
+  Operand v{options.v, "--v-fill", std::nullopt, Stream::V, false};
   std::optional<int64_t> batch = options.batch, qLen = options.qLen,
                          kLen = options.kLen;
   for (Operand *operand : {&q, &k, &v}) {

@@ -181,17 +181,32 @@ static InputOptions inputOptions() {
   return options;
 }
 
-static RowChoice rowChoice() {
-  try {
-    return parseRowChoice(rows);
-  } catch (const std::runtime_error &error) {
-    throw InputError("--rows=" + rows + ": " + error.what());
-  }
+/// An option that would do nothing is refused (C9).
+static void requireEffect() {
+  for (const cl::opt<std::string> *option :
+       {&attention, &target, &qFile, &kFile, &vFile, &saveO, &saveLse})
+    if (option->getNumOccurrences() && option->empty())
+      throw InputError("--" + option->ArgStr.str() + "=: expected " +
+                       option->ValueStr.str() + ", found nothing");
+  struct Dependent {
+    const cl::Option &option;
+    bool hasEffect;
+    const char *needs;
+  };
+  for (const Dependent &entry :
+       {Dependent{rows, check, "--check"}, Dependent{expectO, check, "--check"},
+        Dependent{expectLse, check, "--check"},
+        Dependent{expectTolerance, expectO.getNumOccurrences() > 0,
+                  "--expect-o"},
+        Dependent{repeats, bench, "--bench"}})
+    if (entry.option.getNumOccurrences() && !entry.hasEffect)
+      throw InputError("--" + entry.option.ArgStr.str() + ": needs " +
+                       entry.needs);
 }
 
 static CheckOptions checkOptions() {
   CheckOptions options;
-  options.rows = rowChoice();
+  options.rows = parseRowChoice(rows);
   options.rows.seed = seed;
   options.grid = given(grid);
   if (options.grid && (*options.grid < 1 || *options.grid > maxGrid))
@@ -203,8 +218,8 @@ static CheckOptions checkOptions() {
   for (const auto *form : {&options.expect.o, &options.expect.lse})
     if (*form && (*form)->isRandom())
       throw InputError("--expect-o, --expect-lse: random is not a closed form");
-  if ((options.expect.o || options.expect.lse) && !check)
-    throw InputError("--expect-o, --expect-lse: need --check");
+  if (options.expect.tolerance && !(*options.expect.tolerance >= 0))
+    throw InputError("--expect-tol: allowed 0 and up");
   return options;
 }
 
@@ -226,6 +241,7 @@ std::optional<RunOptions> run::parseOptions(int argc, char **argv) {
     size_t at = first.find(": ");
     throw InputError(at == std::string::npos ? first : first.substr(at + 2));
   }
+  requireEffect();
   RunOptions options;
   options.source = source;
   options.attention = attention;

@@ -14,6 +14,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <filesystem>
 #include <iostream>
 #include <sstream>
 
@@ -89,13 +90,42 @@ static void saveOutputs(const RunOptions &options, const Inputs &inputs,
              toFloats(lse, /*bshd=*/false, image.lse).data());
 }
 
+/// Before anything runs, so that minutes of work do not end in a typing error,
+/// nor one output without the other.
+static void requireWritable(const std::string &option,
+                            const std::string &path) {
+  namespace fs = std::filesystem;
+  if (path.empty())
+    return;
+  std::error_code ignored;
+  std::string folder = fs::path(path).parent_path().string();
+  if (fs::is_directory(path, ignored))
+    throw InputError(option + "=" + path + ": expected a file, found a folder");
+  if (!fs::is_directory(folder.empty() ? "." : folder, ignored))
+    throw InputError(option + "=" + path + ": there is no folder '" + folder +
+                     "'");
+}
+
 static void requireOutputs(const RunOptions &options, const Problem &problem) {
-  if (!options.saveO.empty() && !problem.outputO)
-    throw InputError("--save-o: attention '" + problem.name +
-                     "' outputs lse only");
-  if (!options.saveLse.empty() && !problem.outputLse)
-    throw InputError("--save-lse: attention '" + problem.name +
-                     "' outputs o only");
+  requireWritable("--save-o", options.saveO);
+  requireWritable("--save-lse", options.saveLse);
+  if (!options.saveO.empty() && options.saveO == options.saveLse)
+    throw InputError("--save-o, --save-lse: expected two files, found one: " +
+                     options.saveO);
+  const Expectation &expect = options.checkOptions.expect;
+  struct Use {
+    const char *option;
+    bool used, hasOutput;
+    const char *outputs;
+  };
+  for (const Use &use :
+       {Use{"--save-o", !options.saveO.empty(), problem.outputO, "lse"},
+        Use{"--save-lse", !options.saveLse.empty(), problem.outputLse, "o"},
+        Use{"--expect-o", bool(expect.o), problem.outputO, "lse"},
+        Use{"--expect-lse", bool(expect.lse), problem.outputLse, "o"}})
+    if (use.used && !use.hasOutput)
+      throw InputError(std::string(use.option) + ": attention '" +
+                       problem.name + "' outputs " + use.outputs + " only");
 }
 
 namespace {
@@ -175,8 +205,17 @@ ExitCode run::runSession(const RunOptions &options) {
   InputOptions inputOptions = options.inputs;
   inputOptions.tails = options.check;
   Inputs inputs = makeInputs(problem, inputOptions);
+  const Expectation &expect = options.checkOptions.expect;
+  if (expect.o)
+    expect.o->checkFits("--expect-o", inputs.qLen, problem.headDimV);
+  if (expect.lse)
+    expect.lse->checkFits("--expect-lse", inputs.qLen, 1);
   OpenedDevice opened = openDevice(options.device);
   DeviceInfo info = opened.device->info();
+  if (source.package && !options.target.empty())
+    throw InputError("--target=" + options.target +
+                     ": expected a spec; a package is compiled already, and "
+                     "the device chooses among its kernels");
   Package package = toPackage(source, options.target.empty() ? targetFor(info)
                                                              : options.target);
   LoadedPackage loaded(package, *opened.device);

@@ -10,12 +10,13 @@
 #include "attn/Runtime/Device.h"
 
 #include <iostream>
+#include <new>
 
 using namespace attn;
 using namespace attn::run;
 
-static ExitCode report(const std::exception &error, ExitCode code) {
-  std::cerr << "attn-run: error: " << error.what() << "\n";
+static ExitCode report(const char *message, ExitCode code) {
+  std::cerr << "attn-run: error: " << message << "\n";
   return code;
 }
 
@@ -24,8 +25,13 @@ int main(int argc, char **argv) {
     std::optional<RunOptions> options = parseOptions(argc, argv);
     return options ? runSession(*options) : BadInput;
   } catch (const DeviceError &error) {
-    return report(error, NoDevice);
+    return report(error.what(), NoDevice);
+  } catch (const std::bad_alloc &) {
+    return report("this host has too little memory for the problem: expected "
+                  "room for every tensor twice; give a smaller --batch, "
+                  "--q-len or --k-len",
+                  BadInput);
   } catch (const std::exception &error) {
-    return report(error, BadInput);
+    return report(error.what(), BadInput);
   }
 }

@@ -75,8 +75,11 @@ gpu.func @finalize(%o: !acc, %m: !row, %l: !part, %c: f32) kernel {
 // CHECK-SAME: %[[C:[^:]*]]: f32, %[[SINK:[^:]*]]: f32)
 gpu.func @sink(%o: !acc, %m: !row, %l: !part, %c: f32, %sink: f32) kernel {
   // The sink is a natural logit; it joins the base-2 domain once, outside.
+  // One of -1e30 or less is none (C2).
+  // CHECK: arith.cmpf ole, %[[SINK]]
+  // CHECK: %[[LOGIT:.*]] = arith.select
   // CHECK: %[[LOG2E:.*]] = arith.constant 1.44269502 : f32
-  // CHECK: %[[SINK2:.*]] = arith.mulf %[[SINK]], %[[LOG2E]]
+  // CHECK: %[[SINK2:.*]] = arith.mulf %[[LOGIT]], %[[LOG2E]]
   // CHECK: tile.map
   // CHECK: arith.mulf %{{.*}}, %[[C]]
   // CHECK: %[[BASE:.*]] = arith.maxnumf %{{.*}}, %[[SINK2]]

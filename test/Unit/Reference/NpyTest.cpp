@@ -12,6 +12,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 
 using namespace attn;
@@ -206,6 +207,26 @@ TEST(Npy, MissingFileAndFolder) {
   const float value = 1;
   expectError([&] { writeNpy("no/such/file.npy", {1}, &value); },
               "no/such/file.npy: cannot write the file");
+}
+
+TEST(Npy, WritesThroughALinkAndIntoADevice) {
+  namespace fs = std::filesystem;
+  TemporaryFile file;
+  const float values[] = {1, 2};
+  std::string link = file.path + ".link";
+  file.write("old");
+  fs::remove(link);
+  fs::create_symlink(file.path, link);
+  writeNpy(link, {2}, values);
+  EXPECT_TRUE(fs::is_symlink(link));
+  EXPECT_EQ(readNpy(file.path).shape, (std::vector<int64_t>{2}));
+  fs::remove(link);
+  // A device is not replaced, and what it says is heard.
+  writeNpy("/dev/null", {2}, values);
+  EXPECT_FALSE(fs::is_regular_file("/dev/null"));
+  if (fs::exists("/dev/full"))
+    expectError([&] { writeNpy("/dev/full", {2}, values); },
+                "/dev/full: cannot write the file: No space left");
 }
 
 } // namespace

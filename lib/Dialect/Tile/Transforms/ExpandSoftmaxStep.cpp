@@ -44,12 +44,13 @@ Value replaceWhere(OpBuilder &builder, Location loc, Value value,
 
 /// A logit that counts as -inf (contract C2). Where a row has a larger one, its
 /// weight is 0 anyway; so the row maximum is the one place to test.
-Value hiddenToMinusInfinity(OpBuilder &builder, Location loc, Value max) {
+/// A sink is a logit of its own.
+Value hiddenToMinusInfinity(OpBuilder &builder, Location loc, Value logit) {
   Value hidden = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLE,
-                                       max, constantF32(builder, loc, -1e30));
+                                       logit, constantF32(builder, loc, -1e30));
   Value lowest =
       constantF32(builder, loc, -std::numeric_limits<double>::infinity());
-  return arith::SelectOp::create(builder, loc, hidden, lowest, max);
+  return arith::SelectOp::create(builder, loc, hidden, lowest, logit);
 }
 
 Value minusInfinityToZero(OpBuilder &builder, Location loc, Value value) {
@@ -121,6 +122,7 @@ void expandRescale(RescaleOp op, IRRewriter &rewriter) {
 }
 
 /// With m2 = factor * rowMax, the exact shift that the weights were given:
+/// and a sink of -1e30 or less taken as -inf (C2):
 ///   base  = max(m2, sink * log2 e)        (m2 without a sink; 0 where -inf)
 ///   keep  = exp2(m2 - base)
 ///   total = sum * keep + exp2(sink * log2 e - base)
@@ -141,8 +143,9 @@ void expandFinalize(FinalizeOp op, IRRewriter &rewriter) {
       ReduceOp::create(rewriter, loc, rows, Combine::Add, op.getSum(), "r");
   Value sinkBase2;
   if (sink)
-    sinkBase2 = arith::MulFOp::create(rewriter, loc, sink,
-                                      constantF32(rewriter, loc, log2e));
+    sinkBase2 = arith::MulFOp::create(
+        rewriter, loc, hiddenToMinusInfinity(rewriter, loc, sink),
+        constantF32(rewriter, loc, log2e));
 
   // The parts that more than one result needs, as scalar code per row.
   struct Parts {
