@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+# Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Checks the PTX of every shipped specification.
+
+scripts/check_ptx.py full-tiles build/tools/attn-opt/attn-opt
+scripts/check_ptx.py ptxas build/tools/attn-opt/attn-opt
+
+full-tiles: some key loop computes tiles that every row sees whole, and it holds no
+mask arithmetic. Prints how long the compiler took, which is never a failure.
+
+ptxas: the text assembles for every target, and the default schedule does not spill
+registers on sm_80 and sm_90. Known spills stand in test/Pipelines/spills.txt, which
+has to be exact, so that it can only shrink. Exit code 77: there is no ptxas.
+"""
+
+import argparse
+import concurrent.futures
+import dataclasses
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+import ptx_loops
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+SPILLS = ROOT / "test" / "Pipelines" / "spills.txt"
+TARGETS = ["sm_80", "sm_89", "sm_90", "sm_120"]
+TARGETS_WITHOUT_SPILLS = ["sm_80", "sm_90"]
+NO_ASSEMBLER = 77
+
+MATRIX = re.compile(r"\b(wgmma\.mma_async|mma\.sync)\b")
+COMPARISON = re.compile(r"^setp\.")
+SELECTION = re.compile(r"^selp\.(f32|b32)\b.*0fFF800000")
+EXPONENTIAL = re.compile(r"^ex2\.")
+SPILLED = re.compile(r"(\d+) bytes spill (?:stores|loads)")
+
+
+@dataclasses.dataclass
+class Result:
+    name: str
+    passed: bool
+    text: str
+
+
+def compile_spec(tool, spec, target):
+    """(PTX, seconds). Exits when the specification does not compile."""
+    start = time.monotonic()
+    done = subprocess.run([tool, spec, "--emit=ptx", f"--target={target}"], capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"{spec.stem} {target}: {done.stderr}")
+    return done.stdout, time.monotonic() - start
+
+
+def count(pattern, instructions):
+    return sum(bool(pattern.search(text)) for text in instructions)
+
+
+def is_unmasked(loop):
+    """Whether a key loop decides nothing element by element.
+
+    It has an exponential for each element of the tile that a thread holds. What
+    remains are a few decisions per row (a maximum of -inf), the loop's own, and
+    those of copies.
+    """
+    few = count(EXPONENTIAL, loop) / 4
+    return 0 < count(EXPONENTIAL, loop) and count(COMPARISON, loop) < few and count(SELECTION, loop) < few
+
+
+def check_full_tiles(tool, spec):
+    ptx, seconds = compile_spec(tool, spec, "sm_90")
+    loops = [loop for loop in ptx_loops.innermost_loops(ptx) if count(MATRIX, loop)]
+    unmasked = [loop for loop in loops if is_unmasked(loop)]
+    figures = ", ".join(f"{count(COMPARISON, loop)} + {count(SELECTION, loop)}" for loop in loops)
+    text = f"{spec.stem}: comparisons + selections of -inf in its key loops: {figures}; compiled in {seconds:.2f} s"
+    # A tail of keys needs a mask whatever the rule is.
+    if len(unmasked) != 1 or len(loops) < 2:
+        return [Result(spec.stem, False, f"{text}: expected one loop without a mask and others with, found {len(unmasked)}")]
+    return [Result(spec.stem, True, text)]
+
+
+def known_spills():
+    """{(spec, target)} of the list."""
+    lines = (line.split("#", 1)[0].split() for line in SPILLS.read_text().splitlines())
+    return {tuple(words) for words in lines if words}
+
+
+def assemble(ptxas, tool, spec, target, known):
+    name = f"{spec.stem} {target}"
+    ptx, _ = compile_spec(tool, spec, target)
+    with tempfile.TemporaryDirectory() as folder:
+        source = pathlib.Path(folder) / "kernel.ptx"
+        source.write_text(ptx)
+        command = [ptxas, "-v", f"-arch={target}", source, "-o", os.devnull]
+        done = subprocess.run(command, capture_output=True, text=True)
+    report = done.stdout + done.stderr
+    if done.returncode:
+        return Result(name, False, f"{name}: {report.strip()}")
+    spilled = max((int(size) for size in SPILLED.findall(report)), default=None)
+    if spilled is None:
+        return Result(name, False, f"{name}: ptxas -v did not say what it spilled: {report.strip()}")
+    text = f"{name}: {spilled} bytes spilled"
+    if target not in TARGETS_WITHOUT_SPILLS:
+        return Result(name, True, text)
+    if spilled and (spec.stem, target) not in known:
+        return Result(name, False, f"{text}: expected none")
+    if not spilled and (spec.stem, target) in known:
+        return Result(name, False, f"{text}: remove its line from {SPILLS.relative_to(ROOT)}")
+    return Result(name, True, text)
+
+
+def check_assembly(ptxas, tool, spec):
+    return [assemble(ptxas, tool, spec, target, known_spills()) for target in TARGETS]
+
+
+def find_assembler():
+    return shutil.which("ptxas") or shutil.which("/usr/local/cuda/bin/ptxas")
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("what", choices=["full-tiles", "ptxas"])
+    parser.add_argument("tool", help="attn-opt")
+    parser.add_argument("--json", type=pathlib.Path, help="write the results here too")
+    return parser.parse_args()
+
+
+def main():
+    options = parse_arguments()
+    specs = [p for p in sorted((ROOT / "specs").glob("*.attn")) if re.search(r"^attention\b", p.read_text(), re.M)]
+    check = lambda spec: check_full_tiles(options.tool, spec)
+    if options.what == "ptxas":
+        ptxas = find_assembler()
+        if not ptxas:
+            print("skipped: there is no ptxas in PATH or /usr/local/cuda/bin")
+            return NO_ASSEMBLER
+        names = {spec.stem for spec in specs}
+        for spec, target in sorted(known_spills()):
+            if spec not in names or target not in TARGETS_WITHOUT_SPILLS:
+                sys.exit(f"{SPILLS}: '{spec} {target}' is not checked; remove its line")
+        check = lambda spec: check_assembly(ptxas, options.tool, spec)
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        results = [result for results in pool.map(check, specs) for result in results]
+    for result in results:
+        print(result.text if result.passed else f"FAILED {result.text}")
+    failed = sum(not result.passed for result in results)
+    if options.json:
+        statuses = [{"name": r.name, "status": "passed" if r.passed else r.text} for r in results]
+        options.json.write_text(json.dumps(statuses, indent=1))
+    print(f"{len(results) - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
