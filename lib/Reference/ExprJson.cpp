@@ -6,10 +6,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "ExprJson.h"
+#include "JsonFields.h"
 #include "Spelling.h"
 
 #include <cmath>
 #include <limits>
+#include <tuple>
 #include <unordered_map>
 
 using nlohmann::json;
@@ -177,40 +179,39 @@ size_t append(const ExprPtr &node, json &nodes,
 ExprPtr nodeFromJson(const json &in, const std::vector<ExprPtr> &earlier,
                      const std::string &what) {
   auto node = std::make_shared<Expr>();
-  node->kind = valueOf(kindWords, in.at("op").get<std::string>(), what + ".op");
+  node->kind = valueOf(kindWords, fieldOf<std::string>(in, "op"), what + ".op");
   node->type =
-      valueOf(typeWords, in.at("type").get<std::string>(), what + ".type");
+      valueOf(typeWords, fieldOf<std::string>(in, "type"), what + ".type");
   if (in.contains("args"))
-    for (const json &number : in.at("args")) {
-      auto operand = number.get<size_t>();
-      if (operand >= earlier.size())
+    for (const json &number : listOf(in, "args")) {
+      auto operand = valueAs<int64_t>(number, what + ".args");
+      if (operand < 0 || size_t(operand) >= earlier.size())
         throw std::runtime_error(what + ".args: operand " +
                                  std::to_string(operand) +
                                  " is not an earlier node");
-      node->operands.push_back(earlier[operand]);
+      node->operands.push_back(earlier[size_t(operand)]);
     }
   switch (node->kind) {
   case ExprKind::IntConst:
   case ExprKind::BoolConst:
-    node->intValue = in.at("value").get<int64_t>();
+    node->intValue = fieldOf<int64_t>(in, "value");
     break;
   case ExprKind::FloatConst:
-    node->floatValue = numberFromJson(in.at("value"));
+    node->floatValue = numberFromJson(member(in, "value"));
     break;
   case ExprKind::Index:
     node->index =
-        valueOf(indexWords, in.at("name").get<std::string>(), what + ".name");
+        valueOf(indexWords, fieldOf<std::string>(in, "name"), what + ".name");
     break;
   case ExprKind::Param:
   case ExprKind::Read:
-    node->name = in.at("name").get<std::string>();
+    node->name = fieldOf<std::string>(in, "name");
     break;
   default:
     break;
   }
   if (in.contains("at")) {
-    node->line = in.at("at").at(0).get<unsigned>();
-    node->column = in.at("at").at(1).get<unsigned>();
+    std::tie(node->line, node->column) = placeOf(member(in, "at"));
   }
   if (!isWellTyped(*node))
     throw std::runtime_error(what +
@@ -233,7 +234,7 @@ double numberFromJson(const json &in) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   if (in.is_number())
     return in.get<double>();
-  auto word = in.get<std::string>();
+  auto word = valueAs<std::string>(in, "a number");
   if (word == "inf" || word == "-inf")
     return word == "inf" ? infinity : -infinity;
   if (word == "nan")

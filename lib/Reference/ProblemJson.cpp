@@ -6,8 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "ExprJson.h"
+#include "JsonFields.h"
 #include "Spelling.h"
 #include "attn/Reference/Problem.h"
+
+#include <tuple>
 
 using nlohmann::json;
 
@@ -49,7 +52,7 @@ constexpr Word<DimKind> dimWords[] = {
     {DimKind::TotalK, "total_k"}};
 
 DType typeFromJson(const json &in, const std::string &what) {
-  auto word = in.get<std::string>();
+  auto word = detail::valueAs<std::string>(in, what);
   for (DType type : allTypes)
     if (word == spelling(type))
       return type;
@@ -59,7 +62,7 @@ DType typeFromJson(const json &in, const std::string &what) {
 template <typename Enum, size_t N>
 Enum enumFromJson(const json &in, const char *field,
                   const Word<Enum> (&table)[N]) {
-  return valueOf(table, in.at(field).get<std::string>(), field);
+  return valueOf(table, detail::fieldOf<std::string>(in, field), field);
 }
 
 template <typename T> json optionalToJson(const std::optional<T> &value) {
@@ -68,8 +71,9 @@ template <typename T> json optionalToJson(const std::optional<T> &value) {
 
 template <typename T>
 std::optional<T> optionalFromJson(const json &in, const char *field) {
-  const json &value = in.at(field);
-  return value.is_null() ? std::nullopt : std::optional<T>(value.get<T>());
+  const json &value = detail::member(in, field);
+  return value.is_null() ? std::nullopt
+                         : std::optional<T>(detail::valueAs<T>(value, field));
 }
 
 json scheduleToJson(const Schedule &schedule) {
@@ -95,7 +99,7 @@ Schedule scheduleFromJson(const json &in) {
   schedule.overlap = optionalFromJson<int64_t>(in, "overlap");
   schedule.turns = optionalFromJson<bool>(in, "turns");
   schedule.persistent = optionalFromJson<bool>(in, "persistent");
-  if (!in.at("max").is_null())
+  if (!detail::member(in, "max").is_null())
     schedule.max = enumFromJson(in, "max", maxWords);
   return schedule;
 }
@@ -113,24 +117,24 @@ json paramToJson(const Param &param) {
 
 Param paramFromJson(const json &in) {
   Param param;
-  param.name = in.at("name").get<std::string>();
-  param.type = typeFromJson(in.at("type"), "param " + param.name);
+  param.name = detail::fieldOf<std::string>(in, "name");
+  param.type = typeFromJson(detail::member(in, "type"), "param " + param.name);
   switch (param.type) {
   case DType::F32:
-    param.floatDefault = detail::numberFromJson(in.at("default"));
+    param.floatDefault = detail::numberFromJson(detail::member(in, "default"));
     break;
   case DType::I32:
   case DType::I64:
   case DType::Bool:
-    param.intDefault = in.at("default").get<int64_t>();
+    param.intDefault = detail::fieldOf<int64_t>(in, "default");
     break;
   default:
     throw std::runtime_error("param " + param.name +
                              ": expected type i32, i64, f32 or bool, found " +
                              spelling(param.type));
   }
-  param.line = in.at("at").at(0).get<unsigned>();
-  param.column = in.at("at").at(1).get<unsigned>();
+  std::tie(param.line, param.column) =
+      detail::placeOf(detail::member(in, "at"));
   return param;
 }
 
@@ -149,47 +153,50 @@ json tensorToJson(const Tensor &tensor) {
 
 Tensor tensorFromJson(const json &in) {
   Tensor tensor;
-  tensor.name = in.at("name").get<std::string>();
-  tensor.type = typeFromJson(in.at("type"), "tensor " + tensor.name);
-  for (const json &dim : in.at("dims")) {
+  tensor.name = detail::fieldOf<std::string>(in, "name");
+  tensor.type =
+      typeFromJson(detail::member(in, "type"), "tensor " + tensor.name);
+  for (const json &dim : detail::listOf(in, "dims")) {
     if (dim.is_number_integer())
-      tensor.dims.push_back({DimKind::Literal, dim.get<int64_t>()});
+      tensor.dims.push_back(
+          {DimKind::Literal, detail::valueAs<int64_t>(dim, tensor.name)});
     else
-      tensor.dims.push_back({valueOf(dimWords, dim.get<std::string>(),
-                                     "tensor " + tensor.name + ".dims"),
-                             0});
+      tensor.dims.push_back(
+          {valueOf(dimWords, detail::valueAs<std::string>(dim, tensor.name),
+                   "tensor " + tensor.name + ".dims"),
+           0});
   }
-  tensor.monotone = in.at("monotone").get<bool>();
-  tensor.line = in.at("at").at(0).get<unsigned>();
-  tensor.column = in.at("at").at(1).get<unsigned>();
+  tensor.monotone = detail::fieldOf<bool>(in, "monotone");
+  std::tie(tensor.line, tensor.column) =
+      detail::placeOf(detail::member(in, "at"));
   return tensor;
 }
 
 void fieldsFromJson(const json &in, Problem &problem) {
-  problem.name = in.at("name").get<std::string>();
-  problem.dtype = typeFromJson(in.at("dtype"), "dtype");
-  problem.kvDtype = typeFromJson(in.at("kv_dtype"), "kv_dtype");
-  problem.out = typeFromJson(in.at("out"), "out");
-  problem.heads = in.at("heads").get<int64_t>();
-  problem.kvHeads = in.at("kv_heads").get<int64_t>();
-  problem.headDimQK = in.at("head_dim_qk").get<int64_t>();
-  problem.headDimV = in.at("head_dim_v").get<int64_t>();
+  problem.name = detail::fieldOf<std::string>(in, "name");
+  problem.dtype = typeFromJson(detail::member(in, "dtype"), "dtype");
+  problem.kvDtype = typeFromJson(detail::member(in, "kv_dtype"), "kv_dtype");
+  problem.out = typeFromJson(detail::member(in, "out"), "out");
+  problem.heads = detail::fieldOf<int64_t>(in, "heads");
+  problem.kvHeads = detail::fieldOf<int64_t>(in, "kv_heads");
+  problem.headDimQK = detail::fieldOf<int64_t>(in, "head_dim_qk");
+  problem.headDimV = detail::fieldOf<int64_t>(in, "head_dim_v");
   problem.scale = optionalFromJson<double>(in, "scale");
-  problem.scaleParam = in.at("scale_param").get<std::string>();
+  problem.scaleParam = detail::fieldOf<std::string>(in, "scale_param");
   problem.align = enumFromJson(in, "align", alignmentWords);
   problem.batch = enumFromJson(in, "batch", batchWords);
   problem.kv = enumFromJson(in, "kv", kvWords);
-  problem.pageSize = in.at("page_size").get<int64_t>();
+  problem.pageSize = detail::fieldOf<int64_t>(in, "page_size");
   problem.pageLayout = enumFromJson(in, "page_layout", pageWords);
   problem.split = enumFromJson(in, "split", splitWords);
-  problem.splitValue = in.at("split_value").get<int64_t>();
-  problem.outputO = in.at("output_o").get<bool>();
-  problem.outputLse = in.at("output_lse").get<bool>();
-  problem.schedule = scheduleFromJson(in.at("schedule"));
+  problem.splitValue = detail::fieldOf<int64_t>(in, "split_value");
+  problem.outputO = detail::fieldOf<bool>(in, "output_o");
+  problem.outputLse = detail::fieldOf<bool>(in, "output_lse");
+  problem.schedule = scheduleFromJson(detail::member(in, "schedule"));
 }
 
 ExprPtr ruleFromJson(const json &in, const char *rule, ExprType type) {
-  ExprPtr expr = detail::exprFromJson(in.at(rule), rule);
+  ExprPtr expr = detail::exprFromJson(detail::member(in, rule), rule);
   if (expr && expr->type != type)
     throw std::runtime_error(std::string(rule) + ": the rule has another type");
   return expr;
@@ -258,18 +265,17 @@ Problem problemFromJson(const std::string &text) {
     Problem problem;
     fieldsFromJson(in, problem);
     checkExtents(problem);
-    for (const json &param : in.at("params"))
+    for (const json &param : detail::listOf(in, "params"))
       problem.params.push_back(paramFromJson(param));
-    for (const json &tensor : in.at("tensors"))
+    for (const json &tensor : detail::listOf(in, "tensors"))
       problem.tensors.push_back(tensorFromJson(tensor));
     problem.mask = ruleFromJson(in, "mask", ExprType::Bool);
     problem.score = ruleFromJson(in, "score", ExprType::Float);
     problem.sink = ruleFromJson(in, "sink", ExprType::Float);
-    for (const auto &[field, at] : in.at("locations").items())
-      problem.locations[field] = {at.at(0).get<unsigned>(),
-                                  at.at(1).get<unsigned>()};
-    problem.file = in.at("file").get<std::string>();
-    problem.text = in.at("text").get<std::string>();
+    for (const auto &[field, at] : detail::member(in, "locations").items())
+      problem.locations[field] = detail::placeOf(at);
+    problem.file = detail::fieldOf<std::string>(in, "file");
+    problem.text = detail::fieldOf<std::string>(in, "text");
     return problem;
   } catch (const std::exception &error) {
     throw std::runtime_error(std::string("malformed problem: ") + error.what());

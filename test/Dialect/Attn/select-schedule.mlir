@@ -98,3 +98,12 @@ attn.kernel @target attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_he
 // expected-error @below {{the module has no 'attn.target'; expected one of sm_80}}
 attn.kernel @none attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o} {
 }
+
+// -----
+
+// 1008 rows leave one warp, whose accumulators no thread could hold.
+module attributes {attn.target = "sm_80"} {
+// expected-error @below {{tile 1008 x 16 needs 2520 accumulator registers in a thread of 1 warp (O 2016 + S 504), but a thread has 255; take a smaller tile}}
+attn.kernel @registers attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<fa2, tile = 1008x16, stages = 1>} {
+}
+}

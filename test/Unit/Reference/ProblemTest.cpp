@@ -156,6 +156,16 @@ TEST(Problem, MalformedJsonIsRefusedWithOneLine) {
   expect(changed("/mask/2/args", {0}), "do not fit op");
   expect(changed("/mask", json::array()), "mask: expected null or");
   expect(changed("/mask", good["score"]), "mask: the rule has another type");
+  expect(changed("/heads", "4"), "heads: expected an integer");
+  expect(changed("/heads", 1e300), "heads: expected an integer of 64 bits");
+  expect(changed("/heads", uint64_t(1) << 63), "heads: expected an integer");
+  expect(changed("/output_o", 1), "output_o: expected true or false");
+  expect(changed("/name", nullptr), "name: expected a string, found null");
+  expect(changed("/mask/1/args", {-1}), "operand -1 is not an earlier node");
+  expect(changed("/mask/0/op", 3), "op: expected a string, found number");
+  expect(changed("/params", 3), "params: expected a list, found number");
+  expect(changed("/params/0/at", {1}), "at: expected [line, column]");
+  expect(changed("/tensors/0", 7), "expected an object with 'name'");
   json without = good;
   without.erase("schedule");
   expect(without.dump(), "'schedule'");

@@ -80,6 +80,26 @@ static LogicalResult checkShared(KernelOp kernel,
          << "; take a smaller tile or fewer stages";
 }
 
+/// Accumulators live in registers. Where those of O and S alone exceed what a
+/// thread has, every step would go through memory.
+static LogicalResult checkRegisters(KernelOp kernel, int64_t headDimV,
+                                    int64_t tileM, int64_t tileN,
+                                    int64_t warps) {
+  // CUDA C++ Programming Guide, table of technical specifications: at most 255
+  // 32-bit registers for a thread, for every target.
+  constexpr int64_t registersPerThread = 255, lanes = 32;
+  int64_t threads = warps * lanes;
+  int64_t o = tileM * headDimV / threads, s = tileM * tileN / threads;
+  if (o + s <= registersPerThread)
+    return success();
+  return emitError(kernel.getFieldLoc("schedule"))
+         << "tile " << tileM << " x " << tileN << " needs " << o + s
+         << " accumulator registers in a thread of " << warps
+         << (warps == 1 ? " warp" : " warps") << " (O " << o << " + S " << s
+         << "), but a thread has " << registersPerThread
+         << "; take a smaller tile";
+}
+
 LogicalResult SelectSchedule::select(KernelOp kernel) {
   MLIRContext *context = kernel.getContext();
   ScheduleAttr wish = kernel.getSchedule().value_or(ScheduleAttr());
@@ -107,7 +127,8 @@ LogicalResult SelectSchedule::select(KernelOp kernel) {
   int64_t elementBytes = kernel.getDtype().getIntOrFloatBitWidth() / 8;
   SharedUse use = sharedUse(qk, v, elementBytes, tileM, tileN, stages);
   if (failed(checkTile(kernel, tileM, tileN)) ||
-      failed(checkShared(kernel, *target, use, tileM, tileN)))
+      failed(checkShared(kernel, *target, use, tileM, tileN)) ||
+      failed(checkRegisters(kernel, v, tileM, tileN, warps)))
     return failure();
 
   auto selected = ScheduleAttr::get(
