@@ -178,10 +178,12 @@ struct AnyPattern : WarpPattern<tile::AnyOp> {
     Block *body = createBody(rewriter, any.getBody(), 1, 0, loc);
     rewriter.setInsertionPointToEnd(body);
     // Unordered, so that a NaN counts: it must reach the result.
-    Value above = arith::CmpFOp::create(
-        rewriter, loc, arith::CmpFPredicate::UNE, body->getArgument(0),
-        minusInfinity(rewriter, loc));
-    warp::YieldOp::create(rewriter, loc, above);
+    Value value =
+        arith::ConstantOp::create(rewriter, loc, op.getValueAttr());
+    Value differs =
+        arith::CmpFOp::create(rewriter, loc, arith::CmpFPredicate::UNE,
+                              body->getArgument(0), value);
+    warp::YieldOp::create(rewriter, loc, differs);
     rewriter.replaceOp(op, any);
     return success();
   }

@@ -167,7 +167,7 @@ struct ReduceLowering : WarpPattern<ReduceOp> {
 
   static Value combine(ReduceOp op, Emitter &emitter, Value a, Value b) {
     if (op.getKind() == ReduceKind::Max)
-      return arith::MaxNumFOp::create(emitter.builder, emitter.loc, a, b);
+      return arith::MaximumFOp::create(emitter.builder, emitter.loc, a, b);
     return arith::AddFOp::create(emitter.builder, emitter.loc, a, b);
   }
 

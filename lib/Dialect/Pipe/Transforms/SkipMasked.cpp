@@ -9,6 +9,8 @@
 #include "attn/Dialect/Pipe/Transforms/Passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
+#include <limits>
+
 namespace attn {
 #define GEN_PASS_DEF_SKIPMASKED
 #include "attn/Dialect/Pipe/Transforms/Passes.h.inc"
@@ -19,15 +21,15 @@ using namespace attn;
 
 namespace {
 
-/// The operations after `mask` that only compute, for the next tile's carried
+/// The operations after `start` that only compute, for the next tile's carried
 /// values alone; empty when there is something else between them, which the
 /// whole role must take part in.
-SmallVector<Operation *> computationAfter(tile::MaskOp mask) {
+SmallVector<Operation *> computationAfter(Operation *start) {
   SmallVector<Operation *> ops;
   llvm::SmallPtrSet<Operation *, 16> known;
-  Block *body = mask->getBlock();
+  Block *body = start->getBlock();
   known.insert(body->getTerminator());
-  for (Operation *op = mask->getNextNode(); op != body->getTerminator();
+  for (Operation *op = start->getNextNode(); op != body->getTerminator();
        op = op->getNextNode()) {
     if (isa<pipe::ReleaseOp>(op))
       continue;
@@ -44,14 +46,29 @@ SmallVector<Operation *> computationAfter(tile::MaskOp mask) {
   return ops;
 }
 
+/// The row maxima of the masked logits: the softmax step starts with them.
+tile::ReduceOp findRowMax(tile::MaskOp mask) {
+  for (Operation *user : mask->getUsers())
+    if (auto reduce = dyn_cast<tile::ReduceOp>(user);
+        reduce && reduce.getCombine() == tile::Combine::Max &&
+        reduce->getBlock() == mask->getBlock())
+      return reduce;
+  return nullptr;
+}
+
 void guard(tile::ForKeysOp keys, tile::MaskOp mask) {
-  SmallVector<Operation *> computation = computationAfter(mask);
+  tile::ReduceOp rowMax = findRowMax(mask);
+  if (!rowMax)
+    return;
+  SmallVector<Operation *> computation = computationAfter(rowMax);
   if (computation.empty())
     return;
   Location loc = mask.getLoc();
   OpBuilder builder(computation.front());
   auto yield = cast<tile::YieldOp>(keys.getBody().front().getTerminator());
-  Value any = tile::AnyOp::create(builder, loc, mask.getResult());
+  Value any = tile::AnyOp::create(
+      builder, loc, rowMax.getResult(),
+      builder.getF32FloatAttr(-std::numeric_limits<float>::infinity()));
   auto choice = scf::IfOp::create(builder, loc, keys.getResultTypes(), any,
                                   /*addThenBlock=*/true, /*addElseBlock=*/true);
   builder.setInsertionPointToStart(choice.thenBlock());

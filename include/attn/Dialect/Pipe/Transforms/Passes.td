@@ -94,14 +94,14 @@ def SplitRange : Pass<"attn-split-range"> {
 def SkipMasked : Pass<"attn-skip-masked"> {
   let summary = "Leaves out the work of tiles in which a warp's rows see nothing";
   let description = [{
-    In a partial range, everything after the mask is put under a question that
+    In a partial range, everything after the row maxima is put under a question that
     each warp answers for its own rows: is any logit left. If not, the tile would
     change neither maximum nor sum nor accumulator, bit for bit; and V, which may
     hold anything where no row sees it (contract C8), is not multiplied by zero.
     After:
 
     ```mlir
-    %any = tile.any %X : ...
+    %any = tile.any %rowMax ne 0xFF800000 : ...
     %r:3 = scf.if %any -> (...) { ... scf.yield %m1, %l1, %O1 } else { scf.yield %m, %l, %O }
     ```
   }];

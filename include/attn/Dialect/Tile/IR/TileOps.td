@@ -268,19 +268,19 @@ def Tile_MaskOp : Tile_Op<"mask", [RecursiveMemoryEffects, SingleBlock, AllTypes
 }
 
 def Tile_AnyOp : Tile_Op<"any", [Pure]> {
-  let summary = "whether a logit tile has an element above -inf";
+  let summary = "whether a tile has an element that differs from a value";
   let description = [{
-    False where every element is -inf; a NaN counts as an element. The answer may
-    be given per warp for that warp's rows: it is used to leave out work whose
-    result is known, never to change one.
+    False where every element equals `value`; a NaN differs from everything. The
+    answer may be given per warp for that warp's rows: it is used to leave out
+    work whose result is known, never to change one.
 
     ```mlir
-    %any = tile.any %X : !tile.val<[q:128, k:64] x f32>
+    %any = tile.any %rowMax ne 0xFF800000 : !tile.val<[q:128] x f32>
     ```
   }];
-  let arguments = (ins Tile_ValType:$input);
+  let arguments = (ins Tile_ValType:$input, F32Attr:$value);
   let results = (outs I1:$result);
-  let assemblyFormat = "$input attr-dict `:` type($input)";
+  let assemblyFormat = "$input `ne` $value attr-dict `:` type($input)";
 }
 
 def Tile_Combine : I32EnumAttr<"Combine", "how a reduction combines", [

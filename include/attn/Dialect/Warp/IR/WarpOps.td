@@ -329,8 +329,8 @@ def Warp_ReduceOp : Warp_Op<"reduce", [Pure]> {
   let summary = "Reduce over the columns of a fragment";
   let description = [{
     `acc` to `row`: in the thread, then over the quad. `acc` to `row_partial`: in
-    the thread only. `row_partial` to `row`: over the quad only. `max` ignores a
-    NaN beside a number; `add` adds in one fixed order.
+    the thread only. `row_partial` to `row`: over the quad only. `max` of a NaN
+    and a number is NaN, which must reach the result; `add` adds in one fixed order.
 
     ```mlir
     %m = warp.reduce max %s : !warp.frag<128x64xf32, acc, warps = 4> -> !warp.frag<128x1xf32, row, warps = 4>
