@@ -11,30 +11,28 @@
 
 using namespace attn;
 
-static constexpr int64_t kib = 1024;
-/// A100's shared memory: below it a block has 99 KiB.
-static constexpr int64_t largeShared = 163 * kib;
-
 const std::vector<TileChoice> &attn::tileTable() {
   // clang-format off
   static const std::vector<TileChoice> table = {
-      // head dim   shared        M    N  warps stages  source
-      {  64,            0,      128, 128,    4,    1,  "FlashAttention-2, head dim 64"},
-      { 128,  largeShared,      128,  64,    4,    1,  "FlashAttention-2, head dim 128 on sm_80"},
-      { 128,            0,       64,  64,    4,    1,  "FlashAttention-2, causal head dim 128 on sm_86 and sm_89"},
-      { 192,            0,      128,  64,    8,    1,  "FlashAttention-2, head dim 192"},
-      { 256,            0,       64,  64,    4,    1,  "FlashAttention-2, head dim 256 on sm_86 and sm_89"},
+      // head dim   rules   M    N  warps stages  source
+      {  64,    Rules::None, 128,  96,    4,    2,  "bench/results/2026-11-30-h200-fa2.md: 1.14 x FA2; with rules it spills"},
+      {  64,     Rules::Any, 128,  80,    4,    2,  "bench/results/2026-11-30-h200-fa2.md: 1.09 x FA2 (causal)"},
+      {  96,     Rules::Any, 128,  48,    4,    2,  "bench/results/2026-11-30-h200-fa2.md: 1.02 x FA2"},
+      { 128,    Rules::None, 128,  48,    4,    1,  "bench/results/2026-11-30-h200-fa2.md: 1.12 x FA2; with rules it spills"},
+      { 128,     Rules::Any, 128,  48,    4,    2,  "bench/results/2026-11-30-h200-fa2.md: 1.10 x FA2 (causal)"},
+      { 192,     Rules::Any, 128,  64,    8,    1,  "FlashAttention-2, head dim 192"},
+      { 256,     Rules::Any,  64,  64,    4,    1,  "bench/results/2026-11-30-h200-fa2.md: 1.03 x FA2"},
   };
   // clang-format on
   return table;
 }
 
 const TileChoice *attn::chooseTile(int64_t headDimQK, int64_t headDimV,
-                                   const layout::GpuTarget &target) {
+                                   bool hasRules) {
   int64_t headDim = std::max(headDimQK, headDimV);
   for (const TileChoice &choice : tileTable())
     if (headDim <= choice.maxHeadDim &&
-        target.sharedBytesPerBlock >= choice.minSharedBytes)
+        (choice.rules == Rules::Any || !hasRules))
       return &choice;
   return nullptr;
 }

@@ -21,12 +21,16 @@
 
 namespace attn {
 
+/// Which kernels a row is for: a mask or a score takes registers.
+enum class Rules { None, Any };
+
 /// A row: the tile of problems whose larger head dimension is at most
-/// `maxHeadDim`, on targets with at least `minSharedBytes`. The first that
-/// matches counts.
+/// `maxHeadDim`, with or without rules. The first that matches counts. Every
+/// row fits the shared memory of every target, and the registers of a thread
+/// (no spills in the shipped specifications).
 struct TileChoice {
   int64_t maxHeadDim;
-  int64_t minSharedBytes;
+  Rules rules;
   int64_t tileM, tileN; ///< query rows, keys
   int64_t warps;        ///< of 32 threads
   int64_t stages;       ///< slots of the ring of K and of that of V
@@ -34,9 +38,9 @@ struct TileChoice {
 };
 
 const std::vector<TileChoice> &tileTable();
-/// Null where no row matches.
+/// Null where no row matches. `hasRules`: there is a mask, a score or a sink.
 const TileChoice *chooseTile(int64_t headDimQK, int64_t headDimV,
-                             const layout::GpuTarget &target);
+                             bool hasRules);
 
 /// Shared memory of a block: Q once, K and V once per stage, rows padded to the
 /// depth of an mma.

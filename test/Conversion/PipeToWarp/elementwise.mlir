@@ -58,7 +58,7 @@ gpu.func @elementwise(%zero: f32, %m0: i32, %k0: i32, %ptr: !llvm.ptr<1>) kernel
     // A NaN counts as an element.
     // CHECK: %[[ANY:.*]] = warp.any %[[MASKED]] :
     // CHECK: arith.cmpf une,
-    %any = tile.any %X : !s
+    %any = tile.any %X ne 0xFF800000 : !s
     // CHECK: %[[PICKED:.*]] = scf.if %[[ANY]] -> (!warp.frag<64x32xf32, acc, warps = 2>) {
     // CHECK-NEXT: scf.yield %[[S]] : !warp.frag
     %picked = scf.if %any -> (!s) {

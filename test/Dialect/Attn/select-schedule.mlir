@@ -4,8 +4,8 @@
 
 module attributes {attn.target = "sm_80"} {
 // CHECK-LABEL: attn.kernel @d64
-// CHECK-SAME: schedule = #attn.schedule<fa2, tile = 128x128, warps = 4, stages = 1, max = exact>
-// expected-remark @below {{schedule fa2, tile 128 x 128, 4 warps, 1 stage, shared memory 49152 of 166912 bytes on sm_80; table row: FlashAttention-2, head dim 64}}
+// CHECK-SAME: schedule = #attn.schedule<fa2, tile = 128x96, warps = 4, stages = 2, max = exact>
+// expected-remark @below {{schedule fa2, tile 128 x 96, 4 warps, 2 stages, shared memory 65536 of 166912 bytes on sm_80; table row: bench/results/2026-11-30-h200-fa2.md}}
 attn.kernel @d64 attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o} {
 }
 }
@@ -14,19 +14,25 @@ attn.kernel @d64 attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads
 
 module attributes {attn.target = "sm_90a"} {
 // CHECK-LABEL: attn.kernel @d128
-// CHECK-SAME: schedule = #attn.schedule<fa2, tile = 128x64, warps = 4, stages = 1, max = exact>
-// expected-remark @below {{tile 128 x 64, 4 warps, 1 stage, shared memory 65536 of 232448 bytes on sm_90a}}
+// CHECK-SAME: schedule = #attn.schedule<fa2, tile = 128x48, warps = 4, stages = 1, max = exact>
+// expected-remark @below {{tile 128 x 48, 4 warps, 1 stage, shared memory 57344 of 232448 bytes on sm_90a}}
 attn.kernel @d128 attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 128 : i64, head_dim_v = 128 : i64, align = #attn.align<bottom_right>, outputs_o} {
 }
 }
 
 // -----
 
+// A rule takes registers.
 module attributes {attn.target = "sm_89"} {
-// CHECK-LABEL: attn.kernel @d128_small
-// CHECK-SAME: schedule = #attn.schedule<fa2, tile = 64x64, warps = 4, stages = 1, max = exact>
-// expected-remark @below {{tile 64 x 64, 4 warps, 1 stage, shared memory 49152 of 101376 bytes on sm_89}}
-attn.kernel @d128_small attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 128 : i64, head_dim_v = 128 : i64, align = #attn.align<bottom_right>, outputs_o} {
+// CHECK-LABEL: attn.kernel @d128_mask
+// CHECK-SAME: schedule = #attn.schedule<fa2, tile = 128x48, warps = 4, stages = 2, max = exact>
+// expected-remark @below {{tile 128 x 48, 4 warps, 2 stages, shared memory 81920 of 101376 bytes on sm_89}}
+attn.kernel @d128_mask attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 128 : i64, head_dim_v = 128 : i64, align = #attn.align<bottom_right>, outputs_o} {
+  attn.mask {
+  ^bb0(%b: i32, %h: i32, %g: i32, %i: i32, %q: i32, %k: i32, %q_len: i32, %k_len: i32):
+    %0 = arith.cmpi sle, %k, %q : i32
+    attn.yield %0 : i1
+  }
 }
 }
 

@@ -1,4 +1,4 @@
-// In a partial range, what follows the mask is done only where a logit is left.
+// In a partial range, what follows the row maxima is done only where one is left.
 // RUN: attn-opt %s --attn-skip-masked | FileCheck %s
 
 !s = !tile.val<[q:64, k:32] x f32>
@@ -13,24 +13,30 @@ gpu.func @partial(%s: !s, %m: !row, %vc: !pipe.channel<!v>, %n: i32) kernel {
     // CHECK: pipe.take
     %V = pipe.take %vc[%k0] : !pipe.channel<!v> -> !v
     // CHECK: %[[X:.*]] = tile.mask
-    // CHECK: %[[ANY:.*]] = tile.any %[[X]]
-    // CHECK-NEXT: %[[R:.*]] = scf.if %[[ANY]] -> (!tile.val<[q:64] x f32>) {
     %x = tile.mask %s(%k0, %k0) : !s {
     ^bb0(%q: i32, %k: i32):
       %0 = arith.cmpi sle, %k, %q : i32
       tile.yield %0 : i1
     }
-    // CHECK-NEXT: %[[MAX:.*]] = tile.reduce max %[[X]]
-    // CHECK-NEXT: scf.yield %[[MAX]]
+    // CHECK: %[[MAX:.*]] = tile.reduce max %[[X]]
+    // CHECK-NEXT: %[[ANY:.*]] = tile.any %[[MAX]] ne 0xFF800000
+    // CHECK-NEXT: %[[R:.*]] = scf.if %[[ANY]] -> (!tile.val<[q:64] x f32>) {
+    // CHECK-NEXT: %[[NEW:.*]] = tile.map %[[MAX]]
+    // CHECK: scf.yield %[[NEW]]
     // CHECK-NEXT: } else {
     // CHECK-NEXT: scf.yield %[[M]]
     // CHECK-NEXT: }
     %max = tile.reduce max %x over "k" : !s -> !row
+    %new = tile.map %max : !row -> !row {
+    ^bb0(%e: f32):
+      %0 = arith.negf %e : f32
+      tile.yield %0 : f32
+    }
     // The slot is released by every warp.
     // CHECK-NEXT: pipe.release
     // CHECK-NEXT: tile.yield %[[R]]
     pipe.release %vc[%k0] : !pipe.channel<!v>
-    tile.yield %max : !row
+    tile.yield %new : !row
   }
   gpu.return
 }

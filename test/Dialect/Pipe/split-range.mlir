@@ -35,7 +35,7 @@ gpu.func @three(%s: !s, %kc: !pipe.channel<!k>, %kv: !view, %begin: i32, %fb: i3
     }
     tile.yield %y : !s
   }
-  %any = tile.any %r : !s
+  %any = tile.any %r ne 0xFF800000 : !s
   gpu.return
 }
 

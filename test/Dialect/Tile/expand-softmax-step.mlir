@@ -12,7 +12,7 @@ gpu.module @m {
 gpu.func @step(%x: !x, %m: !row, %l: !part, %o: !acc, %c: f32) kernel {
   // CHECK: %[[TILEMAX:.*]] = tile.reduce max %[[X]] over "k"
   // CHECK: %[[ROWMAX:.*]] = tile.map %[[M]], %[[TILEMAX]] :
-  // CHECK: %[[MAX:.*]] = arith.maxnumf
+  // CHECK: %[[MAX:.*]] = arith.maximumf
   // -1e30 and less count as -inf.
   // CHECK: %[[BOUND:.*]] = arith.constant -1.000000e+30 : f32
   // CHECK: %[[HIDDEN:.*]] = arith.cmpf ole, %[[MAX]], %[[BOUND]]
@@ -89,7 +89,7 @@ gpu.func @sink(%o: !acc, %m: !row, %l: !part, %c: f32, %sink: f32) kernel {
   // CHECK: arith.divf
   // CHECK: tile.yield
   // CHECK: tile.map
-  // CHECK: arith.maxnumf %{{.*}}, %[[SINK2]]
+  // CHECK: arith.maximumf %{{.*}}, %[[SINK2]]
   // CHECK: math.log2
   // CHECK: gpu.return
   %out, %lse = tile.finalize %o, %m, %l factor %c sink %sink : !acc, !row, !part -> !acc, !row

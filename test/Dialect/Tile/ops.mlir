@@ -93,8 +93,8 @@ gpu.func @arithmetic(%Q: !tile.val<[q:128, d:128] x bf16>, %K: !tile.val<[k:64, 
     %0 = arith.cmpi sle, %k, %i : i32
     tile.yield %0 : i1
   }
-  // CHECK: tile.any %[[MASKED]] : <[q:128, k:64] x f32>
-  %any = tile.any %X : !tile.val<[q:128, k:64] x f32>
+  // CHECK: tile.any %[[MASKED]] ne 0xFF800000 : <[q:128, k:64] x f32>
+  %any = tile.any %X ne 0xFF800000 : !tile.val<[q:128, k:64] x f32>
   // CHECK: tile.reduce max %[[MASKED]] over "k" : <[q:128, k:64] x f32> -> <[q:128] x f32>
   %max = tile.reduce max %X over "k" : !tile.val<[q:128, k:64] x f32> -> !tile.val<[q:128] x f32>
   // CHECK: %[[PART:.*]] = tile.reduce add %[[P]] over "k" : <[q:128, k:64] x f32> -> <[q:128, r:4] x f32>

@@ -20,21 +20,21 @@ TEST(TileTable, EveryHeadDimFitsEveryTarget) {
   for (const layout::GpuTarget &target : layout::gpuTargets())
     for (int64_t qk = headDimStep; qk <= maxHeadDim; qk += headDimStep)
       for (int64_t v = headDimStep; v <= maxHeadDim; v += headDimStep) {
-        const TileChoice *choice = chooseTile(qk, v, target);
-        ASSERT_NE(choice, nullptr) << qk << " / " << v << " " << target.name;
-        SharedUse use = sharedUse(qk, v, elementBytes, choice->tileM,
-                                  choice->tileN, choice->stages);
-        EXPECT_LE(use.total(), target.sharedBytesPerBlock)
-            << qk << " / " << v << " " << target.name;
-        EXPECT_EQ(choice->tileM % (16 * choice->warps), 0);
-        EXPECT_EQ(choice->tileN % 16, 0);
+        for (bool hasRules : {false, true}) {
+          const TileChoice *choice = chooseTile(qk, v, hasRules);
+          ASSERT_NE(choice, nullptr) << qk << " / " << v << " " << target.name;
+          SharedUse use = sharedUse(qk, v, elementBytes, choice->tileM,
+                                    choice->tileN, choice->stages);
+          EXPECT_LE(use.total(), target.sharedBytesPerBlock)
+              << qk << " / " << v << " " << target.name;
+          EXPECT_EQ(choice->tileM % (16 * choice->warps), 0);
+          EXPECT_EQ(choice->tileN % 16, 0);
+        }
       }
 }
 
 TEST(TileTable, NoTilePastTheTable) {
-  EXPECT_EQ(
-      chooseTile(maxHeadDim + headDimStep, 64, *layout::findGpuTarget("sm_80")),
-      nullptr);
+  EXPECT_EQ(chooseTile(maxHeadDim + headDimStep, 64, true), nullptr);
 }
 
 TEST(TileTable, RowsArePaddedToTheDepthOfAnMma) {

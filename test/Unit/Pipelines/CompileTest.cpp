@@ -54,8 +54,8 @@ TEST(Compile, PackageDescribesTheLaunch) {
   const Kernel &kernel = package->kernels.front();
   EXPECT_EQ(kernel.name, "window");
   EXPECT_EQ(kernel.target, "sm_89");
-  EXPECT_EQ(kernel.tileM, 64);
-  EXPECT_EQ(kernel.tileN, 64);
+  EXPECT_EQ(kernel.tileM, 128);
+  EXPECT_EQ(kernel.tileN, 48);
   EXPECT_EQ(kernel.block, 128);
   EXPECT_GT(kernel.sharedBytes, 0);
   ASSERT_EQ(kernel.workItems.size(), 3u);
@@ -75,7 +75,7 @@ TEST(Compile, ExplainsItself) {
   CompileOptions options;
   options.explain = true;
   ASSERT_TRUE(compile(parse(window), options, diagnostics));
-  EXPECT_NE(diagnostics.find("remark: schedule fa2, tile 128 x 64"),
+  EXPECT_NE(diagnostics.find("remark: schedule fa2, tile 128 x 48"),
             std::string::npos)
       << diagnostics;
 }

@@ -109,7 +109,8 @@ LogicalResult SelectSchedule::select(KernelOp kernel) {
   if (!target)
     return failure();
   int64_t qk = kernel.getHeadDimQk(), v = kernel.getHeadDimV();
-  const TileChoice *row = chooseTile(qk, v, *target);
+  bool hasRules = kernel.getMask() || kernel.getScore() || kernel.getSink();
+  const TileChoice *row = chooseTile(qk, v, hasRules);
   if (!row)
     return emitError(kernel.getFieldLoc("head_dim"))
            << "no schedule has head_dim " << qk << " / " << v << "; at most "

@@ -75,7 +75,8 @@ void expandStep(SoftmaxStepOp op, IRRewriter &rewriter) {
       ReduceOp::create(rewriter, loc, rows, Combine::Max, op.getLogits(), over);
   Value newMax = map(rows, {op.getMax(), tileMax},
                      [](OpBuilder &b, Location loc, ValueRange v) -> Value {
-                       Value max = arith::MaximumFOp::create(b, loc, v[0], v[1]);
+                       Value max =
+                           arith::MaximumFOp::create(b, loc, v[0], v[1]);
                        return hiddenToMinusInfinity(b, loc, max);
                      });
   // A row that has seen no key keeps the maximum -inf; shifting by 0 instead
