@@ -69,7 +69,7 @@ def is_unmasked(loop):
     remains are a few decisions per row (a maximum of -inf), the loop's own, and
     those of copies.
     """
-    few = count(EXPONENTIAL, loop) / 4
+    few = count(EXPONENTIAL, loop) / 3
     return 0 < count(EXPONENTIAL, loop) and count(COMPARISON, loop) < few and count(SELECTION, loop) < few
 
 

@@ -178,11 +178,9 @@ struct AnyPattern : WarpPattern<tile::AnyOp> {
     Block *body = createBody(rewriter, any.getBody(), 1, 0, loc);
     rewriter.setInsertionPointToEnd(body);
     // Unordered, so that a NaN counts: it must reach the result.
-    Value value =
-        arith::ConstantOp::create(rewriter, loc, op.getValueAttr());
-    Value differs =
-        arith::CmpFOp::create(rewriter, loc, arith::CmpFPredicate::UNE,
-                              body->getArgument(0), value);
+    Value value = arith::ConstantOp::create(rewriter, loc, op.getValueAttr());
+    Value differs = arith::CmpFOp::create(
+        rewriter, loc, arith::CmpFPredicate::UNE, body->getArgument(0), value);
     warp::YieldOp::create(rewriter, loc, differs);
     rewriter.replaceOp(op, any);
     return success();

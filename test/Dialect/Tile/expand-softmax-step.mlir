@@ -89,7 +89,7 @@ gpu.func @sink(%o: !acc, %m: !row, %l: !part, %c: f32, %sink: f32) kernel {
   // CHECK: arith.divf
   // CHECK: tile.yield
   // CHECK: tile.map
-  // CHECK: arith.maximumf %{{.*}}, %[[SINK2]]
+  // CHECK: arith.maxnumf %{{.*}}, %[[SINK2]]
   // CHECK: math.log2
   // CHECK: gpu.return
   %out, %lse = tile.finalize %o, %m, %l factor %c sink %sink : !acc, !row, !part -> !acc, !row

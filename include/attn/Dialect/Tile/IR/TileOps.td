@@ -275,7 +275,7 @@ def Tile_AnyOp : Tile_Op<"any", [Pure]> {
     work whose result is known, never to change one.
 
     ```mlir
-    %any = tile.any %rowMax ne 0xFF800000 : !tile.val<[q:128] x f32>
+    %any = tile.any %X ne 0xFF800000 : !tile.val<[q:128, k:64] x f32>
     ```
   }];
   let arguments = (ins Tile_ValType:$input, F32Attr:$value);
