@@ -167,7 +167,7 @@ def main():
     options = parse_arguments()
     specs = options.specs or options.list.parent / "specs"
     cases = parse_list(options.list, specs, options.device)
-    if missing := blocks_without_case(specs, cases):
+    if missing := blocks_without_case(specs, parse_list(options.list, specs, "gpu")):
         sys.exit(f"{options.list}: no case for {', '.join(missing)}")
     cases = [c for c in cases if re.search(options.filter, c.name)]
     if not cases:
