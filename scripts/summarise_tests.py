@@ -14,7 +14,8 @@ import pathlib
 import re
 import sys
 
-RESULT = re.compile(r"^ *\d+/\d+ Test +#\d+: (\S+) \.+ *(?:\*\*\*)?(\w[\w ]*?)  ", re.M)
+# A parametrised test's name may hold spaces and be followed by "  # GetParam() = ...": its first word is enough.
+RESULT = re.compile(r"^ *\d+/\d+ Test +#\d+: (\S+).*? \.{3,} *(?:\*\*\*)?(\w[\w ]*?)  ", re.M)
 TIME = re.compile(r"^Total Test time \(real\) = +([\d.]+) sec", re.M)
 # Of ctest, of lit and of run_cases.py.
 PASSED = {"Passed", "PASS", "XFAIL", "FLAKYPASS", "passed"}
