@@ -15,7 +15,9 @@ import re
 import sys
 
 # A parametrised test's name may hold spaces and be followed by "  # GetParam() = ...": its first word is enough.
-RESULT = re.compile(r"^ *\d+/\d+ Test +#\d+: (\S+).*? \.{3,} *(?:\*\*\*)?(\w[\w ]*?)  ", re.M)
+# After the dots comes `Passed`, `***Failed`, or words before the stars: `Subprocess aborted***Exception:`.
+RESULT = re.compile(r"^ *\d+/\d+ Test +#\d+: (\S+).*? \.{3,}(.*?) +[\d.]+ sec *$", re.M)
+TESTS = re.compile(r"tests? failed out of (\d+)$", re.M)
 TIME = re.compile(r"^Total Test time \(real\) = +([\d.]+) sec", re.M)
 # Of ctest, of lit and of run_cases.py.
 PASSED = {"Passed", "PASS", "XFAIL", "FLAKYPASS", "passed"}
@@ -36,9 +38,13 @@ def parts_of(report):
 
 def count(log, reports):
     total = collections.Counter()
-    for name, status in RESULT.findall(log):
+    results = RESULT.findall(log)
+    tests = TESTS.search(log)
+    if not tests or int(tests.group(1)) != len(results):
+        sys.exit(f"expected the results of {tests.group(1) if tests else 'some'} tests, found {len(results)}")
+    for name, words in results:
         report = reports / f"{name}.json"
-        kind = kind_of(status)
+        kind = kind_of(words.rpartition("***")[2].strip())
         parts = parts_of(report) if report.exists() else collections.Counter()
         # A test can fail as a whole: no time left, a list that is not complete.
         if not parts or (kind == "failed" and not parts["failed"]):
