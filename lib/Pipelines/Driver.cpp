@@ -43,10 +43,10 @@ public:
   Driver(const DriverOptions &options, llvm::raw_ostream &out)
       : options(options), out(out), context(makeContext()) {}
 
-  LogicalResult run();
+  LogicalResult run(std::unique_ptr<llvm::MemoryBuffer> buffer);
 
 private:
-  LogicalResult read();
+  LogicalResult read(std::unique_ptr<llvm::MemoryBuffer> buffer);
   LogicalResult readSpec(std::unique_ptr<llvm::MemoryBuffer> buffer);
   LogicalResult readModule(std::unique_ptr<llvm::MemoryBuffer> buffer);
   LogicalResult write();
@@ -61,14 +61,7 @@ private:
 };
 } // namespace
 
-LogicalResult Driver::read() {
-  std::string message;
-  std::unique_ptr<llvm::MemoryBuffer> buffer =
-      openInputFile(options.input, &message);
-  if (!buffer) {
-    llvm::errs() << "error: " << message << "\n";
-    return failure();
-  }
+LogicalResult Driver::read(std::unique_ptr<llvm::MemoryBuffer> buffer) {
   bool isSpec = options.input == "-"
                     ? looksLikeSpec(buffer->getBuffer())
                     : StringRef(options.input).ends_with(".attn");
@@ -125,7 +118,8 @@ LogicalResult Driver::writePackage() {
                  << options.input << " is a module\n";
     return failure();
   }
-  std::optional<Package> package = lowerToPackage(*module, *problem);
+  std::optional<Package> package =
+      lowerToPackage(*module, *problem, options.configure);
   if (!package)
     return failure();
   out << toJson(*package) << "\n";
@@ -136,34 +130,38 @@ LogicalResult Driver::write() {
   if (options.emit == Emit::Package)
     return writePackage();
   if (options.emit == Emit::Ptx) {
-    std::optional<std::string> ptx = lowerToPtx(*module);
+    std::optional<std::string> ptx = lowerToPtx(*module, options.configure);
     if (!ptx)
       return failure();
     out << *ptx;
     return success();
   }
   if (options.emit != Emit::Input &&
-      failed(lowerTo(*module, levelOf(options.emit))))
+      failed(lowerTo(*module, levelOf(options.emit), options.configure)))
     return failure();
   module->print(out);
   return success();
 }
 
-LogicalResult Driver::run() {
+LogicalResult Driver::run(std::unique_ptr<llvm::MemoryBuffer> buffer) {
   DiagnosticPrinter printer(sources, context.get(), llvm::errs(),
                             options.explain);
-  if (failed(read()) || failed(setTarget(*module, options.target)))
+  if (failed(read(std::move(buffer))) ||
+      failed(setTarget(*module, options.target)))
     return failure();
   PassManager manager(module->getContext(), ModuleOp::getOperationName(),
                       PassManager::Nesting::Implicit);
   if (options.addPasses && failed(options.addPasses(manager)))
+    return failure();
+  if (options.configure && failed(options.configure(manager)))
     return failure();
   if (!manager.empty() && failed(manager.run(*module)))
     return failure();
   return write();
 }
 
-LogicalResult attn::runDriver(const DriverOptions &options,
+LogicalResult attn::runDriver(std::unique_ptr<llvm::MemoryBuffer> buffer,
+                              const DriverOptions &options,
                               llvm::raw_ostream &out) {
-  return Driver(options, out).run();
+  return Driver(options, out).run(std::move(buffer));
 }

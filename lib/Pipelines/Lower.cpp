@@ -16,7 +16,6 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/MLIRContext.h"
-#include "mlir/Pass/PassManager.h"
 
 using namespace mlir;
 using namespace attn;
@@ -43,7 +42,7 @@ LogicalResult attn::setTarget(ModuleOp module, StringRef target) {
   if (target.empty())
     target = present.empty() ? StringRef(defaultTarget) : present;
   if (!layout::findGpuTarget(target))
-    return emitError(UnknownLoc::get(module.getContext()))
+    return module.emitError()
            << "unknown target '" << target << "'; expected one of "
            << layout::gpuTargetNames();
   bool isLowered = ir::getLevel(module) > ir::Level::Attn;
@@ -73,21 +72,22 @@ static constexpr Phase phases[] = {
     {ir::Level::Llvm, buildWarpToNvvmPipeline},
 };
 
-LogicalResult attn::lowerTo(ModuleOp module, ir::Level level) {
+LogicalResult attn::lowerTo(ModuleOp module, ir::Level level,
+                            ConfigurePasses configure) {
   ir::Level start = ir::getLevel(module);
   if (start > level)
     return module.emitError()
            << "expected a module at level " << ir::stringifyLevel(level)
            << " or before, found level " << ir::stringifyLevel(start);
-  for (const Phase &phase : phases) {
-    if (phase.result <= start || phase.result > level)
-      continue;
-    PassManager manager(module.getContext());
-    phase.build(manager);
-    if (failed(manager.run(module)))
-      return failure();
-    ir::setLevel(module, phase.result);
-  }
+  PassManager manager(module.getContext());
+  if (configure && failed(configure(manager)))
+    return failure();
+  for (const Phase &phase : phases)
+    if (phase.result > start && phase.result <= level)
+      phase.build(manager);
+  if (failed(manager.run(module)))
+    return failure();
+  ir::setLevel(module, level);
   return success();
 }
 
@@ -101,8 +101,9 @@ static gpu::GPUModuleOp getGpuModule(ModuleOp module) {
   return nullptr;
 }
 
-std::optional<std::string> attn::lowerToPtx(ModuleOp module) {
-  if (failed(lowerTo(module, ir::Level::Llvm)))
+std::optional<std::string> attn::lowerToPtx(ModuleOp module,
+                                            ConfigurePasses configure) {
+  if (failed(lowerTo(module, ir::Level::Llvm, configure)))
     return std::nullopt;
   gpu::GPUModuleOp gpuModule = getGpuModule(module);
   if (!gpuModule)
@@ -180,13 +181,14 @@ static std::optional<Kernel> describeKernel(ModuleOp module) {
 }
 
 std::optional<Package> attn::lowerToPackage(ModuleOp module,
-                                            const Problem &problem) {
-  if (failed(lowerTo(module, ir::Level::Warp)))
+                                            const Problem &problem,
+                                            ConfigurePasses configure) {
+  if (failed(lowerTo(module, ir::Level::Warp, configure)))
     return std::nullopt;
   std::optional<Kernel> kernel = describeKernel(module);
   if (!kernel)
     return std::nullopt;
-  std::optional<std::string> ptx = lowerToPtx(module);
+  std::optional<std::string> ptx = lowerToPtx(module, configure);
   if (!ptx)
     return std::nullopt;
   kernel->ptx = std::move(*ptx);

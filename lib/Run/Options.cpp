@@ -7,8 +7,8 @@
 
 #include "Options.h"
 
-#include "llvm/Support/CommandLine.h"
-#include "llvm/Support/raw_ostream.h"
+#include "attn/Layout/GpuTarget.h"
+#include "attn/Pipelines/CommandLine.h"
 
 #include <algorithm>
 
@@ -30,7 +30,7 @@ static cl::opt<std::string>
 static cl::opt<std::string>
     target("target", cl::value_desc("sm_NN"), cl::cat(category),
            cl::desc("what to compile for (default: the device)"));
-static cl::opt<DeviceChoice> device(
+static cl::opt<DeviceChoice, false, WordParser<DeviceChoice>> device(
     "device", cl::init(DeviceChoice::Auto), cl::cat(category),
     cl::desc("what to run on"),
     cl::values(clEnumValN(DeviceChoice::Auto, "auto",
@@ -38,7 +38,7 @@ static cl::opt<DeviceChoice> device(
                clEnumValN(DeviceChoice::Gpu, "gpu", "the first NVIDIA GPU"),
                clEnumValN(DeviceChoice::Simulator, "sim",
                           "the PTX simulator")));
-static cl::opt<int64_t>
+static cl::opt<std::string>
     grid("grid", cl::value_desc("N"), cl::cat(category),
          cl::desc("blocks to launch (default: one per work item)"));
 
@@ -46,19 +46,22 @@ static cl::opt<int64_t>
 // Inputs
 //===----------------------------------------------------------------------===//
 
-static cl::opt<int64_t> batch("batch", cl::value_desc("N"), cl::cat(category),
-                              cl::desc("batch entries (default 2)"));
-static cl::opt<int64_t> qLen("q-len", cl::value_desc("N"), cl::cat(category),
-                             cl::desc("query positions (default 512)"));
-static cl::opt<int64_t> kLen("k-len", cl::value_desc("N"), cl::cat(category),
-                             cl::desc("key positions (default: q-len)"));
-static cl::opt<TensorLayout>
-    layout("layout", cl::init(TensorLayout::Bshd), cl::cat(category),
-           cl::desc("order of axes in memory and in .npy files"),
-           cl::values(clEnumValN(TensorLayout::Bshd, "bshd",
-                                 "batch, position, head, dim (default)"),
-                      clEnumValN(TensorLayout::Bhsd, "bhsd",
-                                 "batch, head, position, dim")));
+static cl::opt<std::string> batch("batch", cl::value_desc("N"),
+                                  cl::cat(category),
+                                  cl::desc("batch entries (default 2)"));
+static cl::opt<std::string> qLen("q-len", cl::value_desc("N"),
+                                 cl::cat(category),
+                                 cl::desc("query positions (default 512)"));
+static cl::opt<std::string> kLen("k-len", cl::value_desc("N"),
+                                 cl::cat(category),
+                                 cl::desc("key positions (default: q-len)"));
+static cl::opt<TensorLayout, false, WordParser<TensorLayout>>
+    axisOrder("layout", cl::init(TensorLayout::Bshd), cl::cat(category),
+              cl::desc("order of axes in memory and in .npy files"),
+              cl::values(clEnumValN(TensorLayout::Bshd, "bshd",
+                                    "batch, position, head, dim (default)"),
+                         clEnumValN(TensorLayout::Bhsd, "bhsd",
+                                    "batch, head, position, dim")));
 static cl::list<std::string>
     params("param", cl::value_desc("name=value"), cl::cat(category),
            cl::desc("value of a param; unbounded is the largest i32"));
@@ -81,23 +84,23 @@ static cl::opt<std::string> kFill("k-fill", cl::value_desc("FILL"),
                                   cl::cat(category), cl::desc("made-up K"));
 static cl::opt<std::string> vFill("v-fill", cl::value_desc("FILL"),
                                   cl::cat(category), cl::desc("made-up V"));
-static cl::opt<int64_t>
-    rowGap("row-gap", cl::value_desc("N"), cl::init(0), cl::cat(category),
+static cl::opt<std::string>
+    rowGap("row-gap", cl::value_desc("N"), cl::cat(category),
            cl::desc("elements of gap after every position: slices of wider "
                     "tensors"));
-static cl::opt<bool> sharedKv("shared-kv", cl::cat(category),
-                              cl::desc("one K and V for all batch entries "
-                                       "(batch stride 0)"));
-static cl::opt<uint64_t> seed("seed", cl::value_desc("N"), cl::init(0),
-                              cl::cat(category),
-                              cl::desc("of the random numbers"));
+static cl::opt<bool, false, FlagParser>
+    sharedKv("shared-kv", cl::cat(category),
+             cl::desc("one K and V for all batch entries "
+                      "(batch stride 0)"));
+static cl::opt<std::string> seed("seed", cl::value_desc("N"), cl::cat(category),
+                                 cl::desc("of the random numbers"));
 
 //===----------------------------------------------------------------------===//
 // What to do
 //===----------------------------------------------------------------------===//
 
-static cl::opt<bool> check("check", cl::cat(category),
-                           cl::desc("compare with the oracle"));
+static cl::opt<bool, false, FlagParser>
+    check("check", cl::cat(category), cl::desc("compare with the oracle"));
 static cl::opt<std::string>
     rows("rows", cl::value_desc("all|auto|N"), cl::init("auto"),
          cl::cat(category),
@@ -109,16 +112,16 @@ static cl::opt<std::string>
 static cl::opt<std::string>
     expectLse("expect-lse", cl::value_desc("FILL"), cl::cat(category),
               cl::desc("closed form that lse must have, checked too"));
-static cl::opt<double> expectTolerance(
+static cl::opt<std::string> expectTolerance(
     "expect-tol", cl::value_desc("X"), cl::cat(category),
     cl::desc("relative tolerance of --expect-o (default: by dtype)"));
-static cl::opt<bool> bench("bench", cl::cat(category),
-                           cl::desc("time the launch"));
-static cl::opt<int> repeats("repeats", cl::value_desc("N"), cl::init(20),
-                            cl::cat(category),
-                            cl::desc("samples of --bench (default 20)"));
-static cl::opt<bool> json("json", cl::cat(category),
-                          cl::desc("print one JSON object"));
+static cl::opt<bool, false, FlagParser> bench("bench", cl::cat(category),
+                                              cl::desc("time the launch"));
+static cl::opt<std::string>
+    repeats("repeats", cl::value_desc("N"), cl::cat(category),
+            cl::desc("samples of --bench (default 20)"));
+static cl::opt<bool, false, FlagParser> json("json", cl::cat(category),
+                                             cl::desc("print one JSON object"));
 static cl::opt<std::string>
     saveO("save-o", cl::value_desc("f.npy"), cl::cat(category),
           cl::desc("write o as f32, axes in --layout order"));
@@ -130,10 +133,30 @@ static cl::opt<std::string>
 // To plain values
 //===----------------------------------------------------------------------===//
 
-template <typename T> static std::optional<T> given(const cl::opt<T> &option) {
+/// Text, so that what is no number is reported like every other bad input.
+static std::optional<int64_t> integer(const cl::opt<std::string> &option,
+                                      int64_t low, int64_t high) {
   if (!option.getNumOccurrences())
     return std::nullopt;
-  return option.getValue();
+  std::string field = "--" + option.ArgStr.str() + "=" + option;
+  std::optional<int64_t> value = parseInteger(option);
+  if (!value)
+    throw InputError(field + ": expected an integer of 64 bits, found " +
+                     (option.empty() ? "nothing" : "'" + option + "'"));
+  if (*value < low || *value > high)
+    throw InputError(field + ": allowed " + std::to_string(low) + " .. " +
+                     std::to_string(high));
+  return value;
+}
+
+static std::optional<double> number(const cl::opt<std::string> &option) {
+  if (!option.getNumOccurrences())
+    return std::nullopt;
+  std::optional<double> value = parseNumber(option);
+  if (!value || !(*value >= 0))
+    throw InputError("--" + option.ArgStr.str() + "=" + option +
+                     ": expected a number, 0 and up");
+  return value;
 }
 
 static std::vector<NamedValue>
@@ -164,19 +187,22 @@ static OperandSource operandSource(const char *fillOption,
   return {file, parseFillOption(fillOption, fill)};
 }
 
+/// No tensor that fits a host has a longer one.
+static constexpr int64_t maxRowGap = int64_t(1) << 47;
+
 static InputOptions inputOptions() {
   InputOptions options;
-  options.batch = given(batch);
-  options.qLen = given(qLen);
-  options.kLen = given(kLen);
-  options.layout = layout;
+  options.batch = integer(batch, 0, INT32_MAX);
+  options.qLen = integer(qLen, 0, maxSequenceLength);
+  options.kLen = integer(kLen, 0, maxSequenceLength);
+  options.layout = axisOrder;
   options.q = operandSource("--q-fill", qFile, qFill);
   options.k = operandSource("--k-fill", kFile, kFill);
   options.v = operandSource("--v-fill", vFile, vFill);
   options.params = namedValues("--param", params);
   options.tensors = namedValues("--tensor", tensors);
-  options.seed = seed;
-  options.rowGap = rowGap;
+  options.seed = uint64_t(integer(seed, 0, INT64_MAX).value_or(0));
+  options.rowGap = integer(rowGap, 0, maxRowGap).value_or(0);
   options.sharedKv = sharedKv;
   return options;
 }
@@ -188,6 +214,9 @@ static void requireEffect() {
     if (option->getNumOccurrences() && option->empty())
       throw InputError("--" + option->ArgStr.str() + "=: expected " +
                        option->ValueStr.str() + ", found nothing");
+  if (target.getNumOccurrences() && !layout::findGpuTarget(target))
+    throw InputError("--target=" + target + ": expected one of " +
+                     layout::gpuTargetNames());
   struct Dependent {
     const cl::Option &option;
     bool hasEffect;
@@ -204,43 +233,29 @@ static void requireEffect() {
                        entry.needs);
 }
 
-static CheckOptions checkOptions() {
+static CheckOptions checkOptions(uint64_t seed) {
   CheckOptions options;
   options.rows = parseRowChoice(rows);
   options.rows.seed = seed;
-  options.grid = given(grid);
-  if (options.grid && (*options.grid < 1 || *options.grid > maxGrid))
-    throw InputError("--grid=" + std::to_string(*options.grid) +
-                     ": allowed 1 .. " + std::to_string(maxGrid));
+  options.grid = integer(grid, 1, maxGrid);
   options.expect.o = parseFillOption("--expect-o", expectO);
   options.expect.lse = parseFillOption("--expect-lse", expectLse);
-  options.expect.tolerance = given(expectTolerance);
+  options.expect.tolerance = number(expectTolerance);
   for (const auto *form : {&options.expect.o, &options.expect.lse})
     if (*form && (*form)->isRandom())
       throw InputError("--expect-o, --expect-lse: random is not a closed form");
-  if (options.expect.tolerance && !(*options.expect.tolerance >= 0))
-    throw InputError("--expect-tol: allowed 0 and up");
   return options;
 }
 
-std::optional<RunOptions> run::parseOptions(int argc, char **argv) {
+RunOptions run::parseOptions(int argc, char **argv) {
   cl::HideUnrelatedOptions(category);
-  std::string errors;
-  llvm::raw_string_ostream errorStream(errors);
-  bool parsed = cl::ParseCommandLineOptions(
+  std::optional<std::string> error = parseCommandLine(
       argc, argv,
       "Runs, checks and times an attention spec or a kernel package.\n"
       "Exit codes: 0 right, 1 the check failed, 2 bad input, 3 no device.\n",
-      &errorStream);
-  if (!parsed) {
-    // A value that does not parse goes to stderr whatever stream is given.
-    if (errors.empty())
-      return std::nullopt;
-    // The first line, without the tool's name, which main puts in front.
-    std::string first = errors.substr(0, errors.find('\n'));
-    size_t at = first.find(": ");
-    throw InputError(at == std::string::npos ? first : first.substr(at + 2));
-  }
+      category);
+  if (error)
+    throw InputError(*error);
   requireEffect();
   RunOptions options;
   options.source = source;
@@ -248,15 +263,14 @@ std::optional<RunOptions> run::parseOptions(int argc, char **argv) {
   options.target = target;
   options.device = device;
   options.inputs = inputOptions();
-  options.checkOptions = checkOptions();
+  options.checkOptions = checkOptions(options.inputs.seed);
   options.saveO = saveO;
   options.saveLse = saveLse;
   options.check = check;
   options.bench = bench;
   options.json = json;
-  if (repeats < 1)
-    throw InputError("--repeats=" + std::to_string(repeats) +
-                     ": allowed 1 and up");
-  options.benchRepeats = repeats;
+  constexpr int64_t defaultRepeats = 20;
+  options.benchRepeats =
+      int(integer(repeats, 1, INT32_MAX).value_or(defaultRepeats));
   return options;
 }

@@ -30,9 +30,9 @@ struct RunOptions {
   int benchRepeats = 20;
 };
 
-/// Reads the command line. Throws InputError, or returns nothing when the error
-/// has been printed; prints and exits with 0 for --help and --version.
-std::optional<RunOptions> parseOptions(int argc, char **argv);
+/// Reads the command line. Throws InputError; prints and exits with 0 for
+/// --help and --version.
+RunOptions parseOptions(int argc, char **argv);
 
 } // namespace attn::run
 

@@ -113,31 +113,7 @@ std::optional<StringRef> attn::spec::reservedAs(StringRef name) {
   return std::nullopt;
 }
 
-StringRef attn::spec::typeName(DType type) {
-  switch (type) {
-  case DType::BF16:
-    return "bf16";
-  case DType::F16:
-    return "f16";
-  case DType::F32:
-    return "f32";
-  case DType::E4M3:
-    return "e4m3";
-  case DType::E5M2:
-    return "e5m2";
-  case DType::I8:
-    return "i8";
-  case DType::U8:
-    return "u8";
-  case DType::I32:
-    return "i32";
-  case DType::I64:
-    return "i64";
-  case DType::Bool:
-    return "bool";
-  }
-  llvm_unreachable("every type has a name");
-}
+StringRef attn::spec::typeName(DType type) { return spelling(type); }
 
 std::optional<DType> attn::spec::findType(StringRef name,
                                           ArrayRef<DType> allowed) {

@@ -5,51 +5,19 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "attn/Pipelines/Driver.h"
+#include "Options.h"
+
 #include "attn/Pipelines/Registration.h"
 
 #include "mlir/IR/DialectRegistry.h"
-#include "mlir/Pass/PassManager.h"
 #include "mlir/Support/FileUtilities.h"
-#include "mlir/Tools/mlir-opt/MlirOptMain.h"
-#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/ToolOutputFile.h"
 
-namespace cl = llvm::cl;
-
-static cl::opt<attn::Emit> emitKind(
-    "emit", cl::desc("Lower to a level, or to PTX or a package, and print it"),
-    cl::init(attn::Emit::Input),
-    cl::values(clEnumValN(attn::Emit::Attn, "attn", "the analysed problem"),
-               clEnumValN(attn::Emit::Tile, "tile", "the algorithm"),
-               clEnumValN(attn::Emit::Pipe, "pipe", "who does what, when"),
-               clEnumValN(attn::Emit::Warp, "warp", "the machine's fragments"),
-               clEnumValN(attn::Emit::Llvm, "llvm", "llvm and nvvm ops"),
-               clEnumValN(attn::Emit::Ptx, "ptx", "PTX text"),
-               clEnumValN(attn::Emit::Package, "package",
-                          "a kernel package (JSON)")));
-
-static cl::opt<std::string>
-    target("target",
-           cl::desc("GPU architecture (default: the module's, or "
-                    "sm_80)"),
-           cl::value_desc("sm_80|sm_89|sm_90|sm_90a|sm_120"));
-
-static cl::opt<std::string>
-    attention("attention",
-              cl::desc("Block of a specification that has several"),
-              cl::value_desc("name"));
-
-static cl::opt<bool> explain("explain",
-                             cl::desc("Print remarks about decisions"));
-
-/// Reads a specification or lowers to a level; plain MLIR in and out is left to
-/// MlirOptMain, which has more options (splitting, verifying diagnostics).
-static bool needsDriver(llvm::StringRef input) {
-  return emitKind.getNumOccurrences() || target.getNumOccurrences() ||
-         attention.getNumOccurrences() || explain.getNumOccurrences() ||
-         input.ends_with(".attn");
+static int fail(const llvm::Twine &message) {
+  llvm::errs() << "error: " << message << "\n";
+  return EXIT_FAILURE;
 }
 
 int main(int argc, char **argv) {
@@ -57,32 +25,37 @@ int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   attn::registerDialects(registry);
   attn::registerPasses();
-  auto [input, output] = mlir::registerAndParseCLIOptions(
-      argc, argv, "attn compiler driver\n", registry);
-  if (!needsDriver(input))
+  attn::OptOptions options;
+  if (auto error = attn::parseOptions(argc, argv, registry, options))
+    return fail(*error);
+  const std::string &inputFile = options.driver.input;
+  if (options.mlir.shouldListPasses() || options.mlir.shouldShowDialects())
     return mlir::asMainReturnCode(
-        mlir::MlirOptMain(argc, argv, input, output, registry));
+        mlir::MlirOptMain(argc, argv, inputFile, options.output, registry));
 
-  attn::DriverOptions options;
-  options.input = input;
-  options.emit = emitKind;
-  options.target = target;
-  options.attention = attention;
-  options.explain = explain;
-  mlir::MlirOptMainConfig config =
-      mlir::MlirOptMainConfig::createFromCLOptions();
-  options.addPasses = [&](mlir::PassManager &manager) {
-    return config.setupPassPipeline(manager);
-  };
   std::string message;
-  auto file = mlir::openOutputFile(output, &message);
-  if (!file) {
-    llvm::errs() << "error: " << message << "\n";
-    return EXIT_FAILURE;
-  }
+  auto input = mlir::openInputFile(inputFile, &message);
+  if (!input)
+    return fail(message);
+  // Opening it would empty the input, of which the buffer may be a mapping.
+  if (inputFile != "-" && llvm::sys::fs::equivalent(inputFile, options.output))
+    return fail("-o " + options.output +
+                ": expected another file than the input");
+  auto output = mlir::openOutputFile(options.output, &message);
+  if (!output)
+    return fail(message);
+  llvm::raw_fd_ostream &out = output->os();
   // An output that fails half-way is removed again.
-  if (failed(attn::runDriver(options, file->os())))
+  if (failed(options.needsDriver
+                 ? attn::runDriver(std::move(input), options.driver, out)
+                 : mlir::MlirOptMain(out, std::move(input), registry,
+                                     options.mlir)))
     return EXIT_FAILURE;
-  file->keep();
+  out.flush();
+  if (std::error_code code = out.error()) {
+    out.clear_error();
+    return fail("cannot write '" + options.output + "': " + code.message());
+  }
+  output->keep();
   return EXIT_SUCCESS;
 }

@@ -22,8 +22,7 @@ static ExitCode report(const char *message, ExitCode code) {
 
 int main(int argc, char **argv) {
   try {
-    std::optional<RunOptions> options = parseOptions(argc, argv);
-    return options ? runSession(*options) : BadInput;
+    return runSession(parseOptions(argc, argv));
   } catch (const DeviceError &error) {
     return report(error.what(), NoDevice);
   } catch (const std::bad_alloc &) {

@@ -9,9 +9,11 @@
 #define ATTN_PIPELINES_DRIVER_H
 
 #include "llvm/Support/LogicalResult.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <functional>
+#include <memory>
 #include <string>
 
 namespace mlir {
@@ -24,13 +26,15 @@ namespace attn {
 enum class Emit { Input, Attn, Tile, Pipe, Warp, Llvm, Ptx, Package };
 
 struct DriverOptions {
-  std::string input; ///< a file, or "-" for standard input
+  std::string input; ///< name of the file, or "-" for standard input
   Emit emit = Emit::Input;
   std::string target;    ///< empty: the module's, or sm_80
   std::string attention; ///< the block of a specification with several
   bool explain = false;  ///< print remarks
   /// Passes of the command line, before the phases that `emit` asks for.
   std::function<llvm::LogicalResult(mlir::PassManager &)> addPasses;
+  /// Printing and timing, of every pass manager.
+  std::function<llvm::LogicalResult(mlir::PassManager &)> configure;
 };
 
 /// True when a text is a specification and not MLIR: for standard input, which
@@ -39,7 +43,8 @@ bool looksLikeSpec(llvm::StringRef text);
 
 /// Reads a specification or a module, lowers and writes it. Diagnostics go to
 /// stderr with the line they are about.
-llvm::LogicalResult runDriver(const DriverOptions &options,
+llvm::LogicalResult runDriver(std::unique_ptr<llvm::MemoryBuffer> buffer,
+                              const DriverOptions &options,
                               llvm::raw_ostream &out);
 
 } // namespace attn

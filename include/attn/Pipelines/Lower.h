@@ -12,6 +12,7 @@
 #include "attn/Runtime/Package.h"
 
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/PassManager.h"
 
 #include <memory>
 #include <optional>
@@ -27,17 +28,24 @@ std::unique_ptr<mlir::MLIRContext> makeContext();
 /// `sm_80` where it has none.
 mlir::LogicalResult setTarget(mlir::ModuleOp module, llvm::StringRef target);
 
+/// What a tool asks of the pass managers: printing, timing.
+using ConfigurePasses =
+    llvm::function_ref<mlir::LogicalResult(mlir::PassManager &)>;
+
 /// Runs the phases from the module's level to `level`; an error if it is
 /// already past it.
-mlir::LogicalResult lowerTo(mlir::ModuleOp module, ir::Level level);
+mlir::LogicalResult lowerTo(mlir::ModuleOp module, ir::Level level,
+                            ConfigurePasses configure = nullptr);
 
 /// The PTX of a module, which is lowered on the way.
-std::optional<std::string> lowerToPtx(mlir::ModuleOp module);
+std::optional<std::string> lowerToPtx(mlir::ModuleOp module,
+                                      ConfigurePasses configure = nullptr);
 
 /// The package of the module that `problem` was imported as; the module is
 /// lowered on the way.
 std::optional<Package> lowerToPackage(mlir::ModuleOp module,
-                                      const Problem &problem);
+                                      const Problem &problem,
+                                      ConfigurePasses configure = nullptr);
 
 } // namespace attn
 

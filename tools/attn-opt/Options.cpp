@@ -1,0 +1,152 @@
+//===- Options.cpp - attn-opt's command line ------------------------------===//
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Options.h"
+
+#include "attn/Layout/GpuTarget.h"
+#include "attn/Pipelines/CommandLine.h"
+
+#include "mlir/IR/AsmState.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Support/Timing.h"
+
+namespace cl = llvm::cl;
+
+static cl::OptionCategory category("attn-opt options");
+static cl::OptionCategory mlirCategory("options of MLIR");
+
+static cl::opt<std::string> inputFile(cl::Positional, cl::init("-"),
+                                      cl::desc("<specification or module>"),
+                                      cl::cat(category));
+
+static cl::opt<std::string>
+    outputFile("o", cl::init("-"), cl::value_desc("file"),
+               cl::desc("Output file (default: stdout)"), cl::cat(category));
+
+static cl::opt<attn::Emit, false, attn::WordParser<attn::Emit>> emitKind(
+    "emit", cl::desc("Lower to a level, or to PTX or a package, and print it"),
+    cl::init(attn::Emit::Input), cl::cat(category),
+    cl::values(clEnumValN(attn::Emit::Attn, "attn", "the analysed problem"),
+               clEnumValN(attn::Emit::Tile, "tile", "the algorithm"),
+               clEnumValN(attn::Emit::Pipe, "pipe", "who does what, when"),
+               clEnumValN(attn::Emit::Warp, "warp", "the machine's fragments"),
+               clEnumValN(attn::Emit::Llvm, "llvm", "llvm and nvvm ops"),
+               clEnumValN(attn::Emit::Ptx, "ptx", "PTX text"),
+               clEnumValN(attn::Emit::Package, "package",
+                          "a kernel package (JSON)")));
+
+static cl::opt<std::string>
+    target("target", cl::value_desc("sm_NN"), cl::cat(category),
+           cl::desc("GPU architecture (default: the module's, or sm_80)"));
+
+static cl::opt<std::string>
+    attention("attention", cl::value_desc("name"), cl::cat(category),
+              cl::desc("Block of a specification that has several"));
+
+static cl::opt<bool, false, attn::FlagParser>
+    explain("explain", cl::cat(category),
+            cl::desc("Print remarks about decisions"));
+
+//===----------------------------------------------------------------------===//
+// MLIR's options
+//===----------------------------------------------------------------------===//
+
+/// Names of the options that are registered while `registerThem` runs, which
+/// --help then shows; the hundreds of LLVM's are left to --help-hidden.
+static llvm::SmallVector<llvm::StringRef>
+showOptionsOf(llvm::function_ref<void()> registerThem) {
+  llvm::StringMap<cl::Option *> before;
+  for (auto &entry : cl::getRegisteredOptions())
+    before[entry.first] = entry.second;
+  registerThem();
+  llvm::SmallVector<llvm::StringRef> names;
+  for (auto &entry : cl::getRegisteredOptions())
+    if (!before.count(entry.first)) {
+      // Those of another category stay there, hidden.
+      if (llvm::is_contained(entry.second->Categories,
+                             &cl::getGeneralCategory()))
+        entry.second->addCategory(mlirCategory);
+      // The option that lists the passes answers to each of their names.
+      if (entry.second->ArgStr == entry.first)
+        names.push_back(entry.first);
+    }
+  llvm::sort(names);
+  return names;
+}
+
+/// Those that only MlirOptMain looks at. The others work in both ways to run.
+static llvm::SmallVector<llvm::StringRef>
+registerMlirOptions(mlir::DialectRegistry &registry) {
+  llvm::SmallVector<llvm::StringRef> names = showOptionsOf(
+      [&] { mlir::MlirOptMainConfig::registerCLOptions(registry); });
+  showOptionsOf([] {
+    mlir::registerAsmPrinterCLOptions();
+    mlir::registerMLIRContextCLOptions();
+    mlir::registerPassManagerCLOptions();
+    mlir::registerDefaultTimingManagerCLOptions();
+  });
+  // Passes work in both ways, and the lists are printed instead of a run.
+  llvm::erase_if(names, [](llvm::StringRef name) {
+    return name == "pass-pipeline" || name == "list-passes" ||
+           name == "show-dialects";
+  });
+  return names;
+}
+
+//===----------------------------------------------------------------------===//
+// To plain values
+//===----------------------------------------------------------------------===//
+
+/// What the options say that cannot be done, or nothing.
+static std::optional<std::string>
+findConflict(bool needsDriver, llvm::ArrayRef<llvm::StringRef> mlirOnly) {
+  if (target.getNumOccurrences() && !attn::layout::findGpuTarget(target))
+    return "--target=" + target + ": expected one of " +
+           attn::layout::gpuTargetNames();
+  if (attention.getNumOccurrences() && attention.empty())
+    return std::string("--attention=: expected name, found nothing");
+  if (!needsDriver)
+    return std::nullopt;
+  for (llvm::StringRef name : mlirOnly)
+    if (cl::getRegisteredOptions()[name]->getNumOccurrences())
+      return "--" + name.str() +
+             ": only for a module (.mlir) and passes by name, without --emit, "
+             "--target, --attention and --explain";
+  return std::nullopt;
+}
+
+std::optional<std::string> attn::parseOptions(int argc, char **argv,
+                                              mlir::DialectRegistry &registry,
+                                              OptOptions &options) {
+  llvm::SmallVector<llvm::StringRef> mlirOnly = registerMlirOptions(registry);
+  cl::HideUnrelatedOptions({&category, &mlirCategory});
+  if (std::optional<std::string> error = parseCommandLine(
+          argc, argv,
+          "Lowers a specification or a module towards PTX, level by level\n",
+          category))
+    return error;
+  options.needsDriver =
+      emitKind.getNumOccurrences() || target.getNumOccurrences() ||
+      attention.getNumOccurrences() || explain.getNumOccurrences() ||
+      llvm::StringRef(inputFile).ends_with(".attn");
+  options.mlir = mlir::MlirOptMainConfig::createFromCLOptions();
+  options.output = outputFile;
+  options.driver.input = inputFile;
+  options.driver.emit = emitKind;
+  options.driver.target = target;
+  options.driver.attention = attention;
+  options.driver.explain = explain;
+  options.driver.addPasses = [&options](mlir::PassManager &manager) {
+    return options.mlir.setupPassPipeline(manager);
+  };
+  options.driver.configure = [](mlir::PassManager &manager) {
+    mlir::applyDefaultTimingPassManagerCLOptions(manager);
+    return mlir::applyPassManagerCLOptions(manager);
+  };
+  return findConflict(options.needsDriver, mlirOnly);
+}
