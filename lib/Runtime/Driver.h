@@ -51,7 +51,29 @@ enum : int {
 };
 
 /// CUfunction_attribute.
-enum : int { functionMaxDynamicSharedBytes = 8 };
+enum : int {
+  functionMaxDynamicSharedBytes = 8,
+  functionNonPortableClusterSize = 14
+};
+
+/// CUlaunchAttribute for the shape of clusters.
+struct LaunchAttribute {
+  static constexpr int clusterDimension = 4;
+  int id = clusterDimension;
+  int padding = 0;
+  uint32_t cluster[3] = {1, 1, 1};
+  uint32_t unused[13] = {};
+};
+static_assert(sizeof(LaunchAttribute) == 72, "CUlaunchAttribute");
+
+/// CUlaunchConfig.
+struct LaunchParameters {
+  unsigned grid[3], block[3], sharedBytes;
+  CUstream stream;
+  LaunchAttribute *attributes;
+  unsigned attributeCount;
+};
+static_assert(sizeof(LaunchParameters) == 56, "CUlaunchConfig");
 
 /// CUjit_option.
 enum : int { jitErrorLogBuffer = 5, jitErrorLogBufferBytes = 6 };

@@ -7,6 +7,7 @@
 
 #include "Gpu.h"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <sstream>
@@ -64,10 +65,14 @@ public:
     std::vector<void *> pointers;
     for (const std::vector<uint8_t> &argument : config.arguments)
       pointers.push_back(const_cast<uint8_t *>(argument.data()));
-    CUresult result = cuda.cuLaunchKernel(
-        entry, config.grid[0], config.grid[1], config.grid[2], config.block[0],
-        config.block[1], config.block[2], config.sharedBytes,
-        static_cast<CUstream>(config.stream), pointers.data(), nullptr);
+    CUresult result =
+        clusterBlocks(config) > 1
+            ? launchClusters(entry, config, pointers.data())
+            : cuda.cuLaunchKernel(
+                  entry, config.grid[0], config.grid[1], config.grid[2],
+                  config.block[0], config.block[1], config.block[2],
+                  config.sharedBytes, static_cast<CUstream>(config.stream),
+                  pointers.data(), nullptr);
     check(cuda, result, ("launching kernel '" + kernel + "'").c_str());
   }
 
@@ -83,6 +88,31 @@ public:
   }
 
 private:
+  static uint64_t clusterBlocks(const LaunchConfig &config) {
+    return uint64_t(config.cluster[0]) * config.cluster[1] * config.cluster[2];
+  }
+
+  CUresult launchClusters(CUfunction entry, const LaunchConfig &config,
+                          void **arguments) {
+    // CUDA programming guide: up to 8 blocks work on every GPU; more must be
+    // asked for.
+    constexpr uint64_t portableBlocks = 8;
+    if (clusterBlocks(config) > portableBlocks)
+      check(cuda,
+            cuda.cuFuncSetAttribute(entry, functionNonPortableClusterSize, 1),
+            "asking for clusters of more than 8 blocks");
+    LaunchAttribute attribute;
+    std::copy_n(config.cluster, 3, attribute.cluster);
+    LaunchParameters parameters;
+    std::copy_n(config.grid, 3, parameters.grid);
+    std::copy_n(config.block, 3, parameters.block);
+    parameters.sharedBytes = config.sharedBytes;
+    parameters.stream = static_cast<CUstream>(config.stream);
+    parameters.attributes = &attribute;
+    parameters.attributeCount = 1;
+    return cuda.cuLaunchKernelEx(&parameters, entry, arguments, nullptr);
+  }
+
   struct Entry {
     CUfunction function = nullptr;
     int64_t sharedBytes = 0; ///< the dynamic maximum set so far
@@ -191,6 +221,7 @@ public:
   }
 
   std::unique_ptr<DeviceModule> loadModule(const std::string &ptx) override;
+  EncodedTensorMap encodeTensorMap(const TensorMap &map) override;
 
   void synchronize() override {
     enter();
@@ -258,6 +289,52 @@ std::unique_ptr<DeviceModule> Gpu::loadModule(const std::string &ptx) {
     throw DeviceError("loading PTX: " + describe(cuda, result) +
                       (log.empty() ? "" : "\n" + log));
   return std::make_unique<GpuModule>(cuda, context, module);
+}
+
+/// CUtensorMapDataType.
+static int driverFormat(TensorMap::Format format) {
+  switch (format) {
+  case TensorMap::Format::U8:
+    return 0;
+  case TensorMap::Format::U16:
+    return 1;
+  case TensorMap::Format::U32:
+    return 2;
+  case TensorMap::Format::I32:
+    return 3;
+  case TensorMap::Format::U64:
+    return 4;
+  case TensorMap::Format::I64:
+    return 5;
+  case TensorMap::Format::F16:
+    return 6;
+  case TensorMap::Format::F32:
+    return 7;
+  case TensorMap::Format::F64:
+    return 8;
+  case TensorMap::Format::BF16:
+    return 9;
+  }
+  return -1;
+}
+
+EncodedTensorMap Gpu::encodeTensorMap(const TensorMap &map) {
+  checkTensorMap(map);
+  enter();
+  constexpr int interleaveNone = 0;
+  const uint32_t elementStrides[TensorMap::maxRank] = {1, 1, 1, 1, 1};
+  // The driver wants the map on a multiple of 64.
+  alignas(64) EncodedTensorMap encoded;
+  // The enumerators of swizzle, promotion and fill are the driver's.
+  check(cuda,
+        cuda.cuTensorMapEncodeTiled(
+            encoded.data(), driverFormat(map.format), map.rank,
+            reinterpret_cast<void *>(map.base), map.dims.data(),
+            map.strides.data(), map.box.data(), elementStrides, interleaveNone,
+            static_cast<int>(map.swizzle), static_cast<int>(map.promotion),
+            static_cast<int>(map.fill)),
+        "encoding a tensor map");
+  return encoded;
 }
 
 double Gpu::timeMilliseconds(StreamHandle stream, int repeats,

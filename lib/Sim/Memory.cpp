@@ -9,6 +9,7 @@
 #include "attn/Runtime/Device.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cinttypes>
 #include <cstdio>
 #include <sys/mman.h>
@@ -36,6 +37,13 @@ std::string nameOf(const Allocation &allocation) {
 }
 
 } // namespace
+
+static uint64_t nextDevice() {
+  static std::atomic<uint64_t> count{0};
+  return ++count;
+}
+
+DeviceMemory::DeviceMemory() : device(nextDevice()) {}
 
 DeviceMemory::~DeviceMemory() {
   for (auto &entry : allocations)

@@ -34,7 +34,7 @@ struct Allocation {
 /// look-ups from several threads are.
 class DeviceMemory {
 public:
-  DeviceMemory() = default;
+  DeviceMemory();
   DeviceMemory(const DeviceMemory &) = delete;
   DeviceMemory &operator=(const DeviceMemory &) = delete;
   ~DeviceMemory();
@@ -50,6 +50,9 @@ public:
   uint8_t *host(uint64_t address, uint64_t bytes, const char *what) const;
   /// "4 bytes past the end of the 512-byte allocation at 0x...", for messages.
   std::string describe(uint64_t address, uint64_t bytes) const;
+
+  /// Tells this device from every other one of the process.
+  const uint64_t device;
 
 private:
   std::map<uint64_t, Allocation> allocations;

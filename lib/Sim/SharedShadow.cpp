@@ -135,6 +135,14 @@ void SharedShadow::issueCopy(Warp &warp, const Inst &inst, unsigned lane,
   std::fill_n(writers.data() + offset, count, inFlight << warpBits | warp.id);
 }
 
+void SharedShadow::asyncRead(Warp &warp, const Inst &inst, uint32_t offset,
+                             uint32_t count, uint32_t) {
+  constexpr unsigned firstLane = 0;
+  checkWriter(warp, inst, firstLane, offset, count, /*reads=*/true);
+}
+
+void SharedShadow::asyncReadsDone(Warp &, uint32_t) {}
+
 void SharedShadow::landCopy(Warp &warp, uint32_t offset, uint32_t count) {
   std::fill_n(writers.data() + offset, count, epochOf(warp));
 }

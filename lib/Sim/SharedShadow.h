@@ -52,6 +52,16 @@ public:
                  uint32_t bytes);
   void landCopy(Warp &warp, uint32_t offset, uint32_t bytes);
 
+  /// A read by the asynchronous proxy on behalf of `warp` (wgmma operands in
+  /// shared memory), which belongs to the warpgroup's asynchronous group number
+  /// `group`, counted from 0 in the order of commits. The bytes must be written
+  /// and, if by ordinary stores, fenced for the proxy, as of now; they must not
+  /// change until a warp of the warpgroup says that the group is complete.
+  void asyncRead(Warp &warp, const Inst &inst, uint32_t offset, uint32_t bytes,
+                 uint32_t group);
+  /// `warp` has waited for its warpgroup's groups before number `groups`.
+  void asyncReadsDone(Warp &warp, uint32_t groups);
+
 private:
   /// The last writer of a byte: warp in the low bits, time above.
   using Epoch = uint32_t;

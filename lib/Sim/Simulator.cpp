@@ -7,6 +7,7 @@
 
 #include "attn/Sim/Simulator.h"
 #include "Decoder.h"
+#include "TensorMapCode.h"
 #include "Warp.h"
 
 #include <algorithm>
@@ -175,6 +176,9 @@ public:
 
   std::unique_ptr<DeviceModule> loadModule(const std::string &ptx) override {
     return std::make_unique<Module>(ptx, memory, options);
+  }
+  EncodedTensorMap encodeTensorMap(const TensorMap &map) override {
+    return sim::encodeTensorMap(map, memory->device);
   }
   void synchronize() override {} // launches return when the grid is done
 

@@ -14,6 +14,8 @@
 #ifndef ATTN_RUNTIME_DEVICE_H
 #define ATTN_RUNTIME_DEVICE_H
 
+#include "attn/Runtime/TensorMap.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -43,10 +45,14 @@ struct DeviceInfo {
 };
 
 /// One launch. `arguments` holds the kernel parameters in order, each already
-/// in its binary form (4 or 8 bytes; larger for by-value structs).
+/// in its binary form (4 or 8 bytes; larger for by-value structs, such as the
+/// 128 bytes of a tensor map).
 struct LaunchConfig {
   uint32_t grid[3] = {1, 1, 1};
   uint32_t block[3] = {1, 1, 1};
+  /// Blocks of a cluster along each axis, divisors of the grid's. All 1 leaves
+  /// it to the kernel's own `.reqnctapercluster`.
+  uint32_t cluster[3] = {1, 1, 1};
   uint32_t sharedBytes = 0;
   StreamHandle stream = nullptr;
   std::vector<std::vector<uint8_t>> arguments;
@@ -76,6 +82,9 @@ public:
   virtual void fill32(DevicePtr dst, uint32_t pattern, size_t bytes) = 0;
   /// Loads PTX text; the driver's or the simulator's log goes into the error.
   virtual std::unique_ptr<DeviceModule> loadModule(const std::string &ptx) = 0;
+  /// The bytes by which a kernel of this device receives `map`. Throws
+  /// DeviceError that names the rule a bad map breaks (checkTensorMap).
+  virtual EncodedTensorMap encodeTensorMap(const TensorMap &map) = 0;
   virtual void synchronize() = 0;
   /// Milliseconds of device time that `repeats` runs of `body` take together
   /// (CUDA events on `stream`; host clock on the simulator).

@@ -219,6 +219,10 @@ std::unique_ptr<DeviceModule> HostDevice::loadModule(const std::string &) {
   return std::make_unique<HostModule>(*this);
 }
 
+EncodedTensorMap HostDevice::encodeTensorMap(const TensorMap &) {
+  throw DeviceError("the host device has no tensor maps");
+}
+
 void HostDevice::synchronize() {
   if (mistake == Mistake::Faults)
     throw DeviceError("running a kernel: an illegal address");

@@ -50,6 +50,7 @@ public:
   void copyFromDevice(void *dst, DevicePtr src, size_t bytes) override;
   void fill32(DevicePtr dst, uint32_t pattern, size_t bytes) override;
   std::unique_ptr<DeviceModule> loadModule(const std::string &ptx) override;
+  EncodedTensorMap encodeTensorMap(const TensorMap &map) override;
   void synchronize() override;
   double timeMilliseconds(StreamHandle stream, int repeats,
                           void (*body)(void *), void *context) override;

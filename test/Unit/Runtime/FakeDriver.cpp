@@ -149,6 +149,8 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule, const char *name) {
 CUresult cuFuncSetAttribute(CUfunction function, int attribute, int value) {
   if (attribute == functionMaxDynamicSharedBytes)
     fake().sharedLimit[kernelName(function)] = value;
+  if (attribute == functionNonPortableClusterSize)
+    fake().nonPortableClusters = value != 0;
   return success;
 }
 CUresult cuLaunchKernel(CUfunction function, unsigned gridX, unsigned gridY,
@@ -162,6 +164,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned gridX, unsigned gridY,
                     {blockX, blockY, blockZ},
                     sharedBytes,
                     stream,
+                    {},
                     {}};
   for (size_t i = 0; i < fake().argumentBytes.size(); ++i) {
     uint64_t value = 0;
@@ -169,6 +172,39 @@ CUresult cuLaunchKernel(CUfunction function, unsigned gridX, unsigned gridY,
     launch.arguments.push_back(value);
   }
   fake().launches.push_back(launch);
+  return success;
+}
+CUresult cuLaunchKernelEx(const LaunchParameters *config, CUfunction function,
+                          void **parameters, void **extra) {
+  const unsigned *grid = config->grid, *block = config->block;
+  CUresult result = cuLaunchKernel(
+      function, grid[0], grid[1], grid[2], block[0], block[1], block[2],
+      config->sharedBytes, config->stream, parameters, extra);
+  if (result == success)
+    fake().launches.back().cluster.assign(config->attributes->cluster,
+                                          config->attributes->cluster + 3);
+  return result;
+}
+/// Not NVIDIA's encoding, which is secret: the arguments one after the other.
+CUresult cuTensorMapEncodeTiled(void *map, int format, uint32_t rank,
+                                void *base, const uint64_t *dims,
+                                const uint64_t *strides, const uint32_t *box,
+                                const uint32_t *elementStrides, int interleave,
+                                int swizzle, int promotion, int fill) {
+  constexpr CUresult invalidValue = 1;
+  if (reinterpret_cast<uintptr_t>(map) % 64)
+    return invalidValue;
+  uint64_t words[16] = {reinterpret_cast<uint64_t>(base)};
+  for (unsigned i = 0; i < rank; ++i) {
+    words[1 + i] = dims[i];
+    words[6 + i] = uint64_t(elementStrides[i]) << 32 | box[i];
+    if (i + 1 < rank)
+      words[11 + i] = strides[i];
+  }
+  const int flags[] = {format, interleave, swizzle, promotion, fill};
+  for (unsigned i = 0; i < 5; ++i)
+    words[15] |= uint64_t(flags[i]) << 8 * i;
+  std::memcpy(map, words, sizeof(words));
   return success;
 }
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction,

@@ -27,6 +27,7 @@ struct FakeLaunch {
   unsigned grid[3], block[3], sharedBytes;
   void *stream;
   std::vector<uint64_t> arguments; ///< as many as `argumentBytes` says
+  std::vector<unsigned> cluster;   ///< empty without
 };
 
 struct FakeDriver {
@@ -46,6 +47,7 @@ struct FakeDriver {
   int modules = 0, contexts = 0, events = 0; ///< alive
   std::vector<FakeLaunch> launches;
   std::map<std::string, int> sharedLimit; ///< by kernel
+  bool nonPortableClusters = false;
 };
 
 } // namespace attn::test

@@ -11,6 +11,7 @@
 #include "Fixtures.h"
 #include "attn/Runtime/attn_runtime.h"
 
+#include <cstring>
 #include <dlfcn.h>
 
 using namespace attn;
@@ -126,6 +127,51 @@ TEST_F(GpuTest, LaunchesAndLimits) {
             "launching kernel 'fwd': CUDA_ERROR_OF_THE_FAKE: as told");
   module.reset();
   EXPECT_EQ(fake->modules, 0);
+}
+
+TEST_F(GpuTest, LaunchesClusters) {
+  std::unique_ptr<Device> gpu = openGpu();
+  std::unique_ptr<DeviceModule> module = gpu->loadModule("entry fwd");
+  LaunchConfig config;
+  config.grid[0] = 32;
+  config.block[0] = 64;
+  module->launch("fwd", config);
+  EXPECT_TRUE(fake->launches[0].cluster.empty());
+  config.cluster[0] = 2;
+  config.cluster[1] = 4;
+  module->launch("fwd", config);
+  EXPECT_EQ(fake->launches[1].cluster, (std::vector<unsigned>{2, 4, 1}));
+  EXPECT_EQ(fake->launches[1].grid[0], 32u);
+  EXPECT_EQ(fake->launches[1].block[0], 64u);
+  EXPECT_FALSE(fake->nonPortableClusters);
+  config.cluster[2] = 2;
+  module->launch("fwd", config);
+  EXPECT_TRUE(fake->nonPortableClusters);
+}
+
+TEST_F(GpuTest, TensorMapsReachTheDriver) {
+  std::unique_ptr<Device> gpu = openGpu();
+  TensorMap map;
+  map.base = 0x7000;
+  map.rank = 3;
+  map.dims = {64, 1000, 3};
+  map.strides = {128, 128000};
+  map.box = {64, 128, 1};
+  map.swizzle = TensorMap::Swizzle::Span128;
+  map.fill = TensorMap::Fill::NaN;
+  map.promotion = TensorMap::L2Promotion::Bytes128;
+  EncodedTensorMap encoded = gpu->encodeTensorMap(map);
+  uint64_t words[16]; // as the fake driver lays them out
+  std::memcpy(words, encoded.data(), sizeof(words));
+  EXPECT_EQ(words[0], 0x7000u);
+  EXPECT_EQ(words[2], 1000u);
+  EXPECT_EQ(words[7], uint64_t(1) << 32 | 128);
+  EXPECT_EQ(words[12], 128000u);
+  EXPECT_EQ(words[15], 0x0102030009u); // fill, promotion, swizzle, -, format
+  map.base += 8;
+  EXPECT_EQ(messageOf<DeviceError>([&] { gpu->encodeTensorMap(map); }),
+            "tensor map: base is 28680, expected a device address that is a "
+            "multiple of 16");
 }
 
 TEST_F(GpuTest, SmallKernelsKeepTheDefaultLimit) {

@@ -298,6 +298,7 @@ public:
     record.loaded.push_back(ptx);
     return std::make_unique<RecordingModule>(record);
   }
+  EncodedTensorMap encodeTensorMap(const TensorMap &) override { return {}; }
   void synchronize() override {}
   double timeMilliseconds(StreamHandle, int, void (*)(void *),
                           void *) override {
