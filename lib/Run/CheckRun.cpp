@@ -191,6 +191,8 @@ CheckResult run::checkRun(Device &device, LoadedPackage &package,
     Checker checker(device, package, set, options, result);
     try {
       checker.judge();
+    } catch (const ModuleError &) {
+      throw; // nothing ran that could be judged
     } catch (const DeviceError &error) {
       // A faulted context runs nothing more.
       result.failures.push_back(set.name +

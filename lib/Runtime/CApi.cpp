@@ -37,6 +37,9 @@ template <typename Body> static int guarded(Body body) {
     lastError.clear();
     body();
     return ATTN_OK;
+  } catch (const ModuleError &error) {
+    lastError = error.what();
+    return ATTN_ERROR_INPUT;
   } catch (const DeviceError &error) {
     lastError = error.what();
     return ATTN_ERROR_DEVICE;

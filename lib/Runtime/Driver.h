@@ -34,6 +34,7 @@ enum : CUresult {
   success = 0,
   errorOutOfMemory = 2,
   errorNoDevice = 100,
+  errorInvalidImage = 200,
   errorNoBinaryForGpu = 209,
   errorInvalidPtx = 218,
   errorUnsupportedPtxVersion = 222

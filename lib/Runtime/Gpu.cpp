@@ -285,9 +285,13 @@ std::unique_ptr<DeviceModule> Gpu::loadModule(const std::string &ptx) {
     throw DeviceError("NVIDIA driver too old: it supports CUDA " +
                       versionText(cuda.version) + ", the kernel is PTX " +
                       ptxVersion(ptx) + "; install a newer driver");
+  std::string message = "loading PTX: " + describe(cuda, result) +
+                        (log.empty() ? "" : "\n" + log);
+  if (result == errorInvalidImage || result == errorInvalidPtx ||
+      result == errorNoBinaryForGpu)
+    throw ModuleError(message);
   if (result != success)
-    throw DeviceError("loading PTX: " + describe(cuda, result) +
-                      (log.empty() ? "" : "\n" + log));
+    throw DeviceError(message);
   return std::make_unique<GpuModule>(cuda, context, module);
 }
 

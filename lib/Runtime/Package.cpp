@@ -7,6 +7,7 @@
 
 #include "attn/Runtime/Package.h"
 #include "ArgumentNames.h"
+#include "PtxEntry.h"
 
 #include <nlohmann/json.hpp>
 
@@ -282,6 +283,30 @@ static Kernel readKernel(const json &value, const Problem &problem,
   return kernel;
 }
 
+static int64_t byteSize(ArgumentType type) {
+  return type == ArgumentType::Ptr || type == ArgumentType::I64 ? 8 : 4;
+}
+
+/// The list of arguments and the PTX, which nothing else compares.
+static void checkArguments(const Kernel &kernel, const std::string &where) {
+  std::optional<std::vector<int64_t>> declared =
+      ptxParameterBytes(kernel.ptx, kernel.name);
+  if (!declared)
+    fail(where + ".ptx", "expected .entry " + kernel.name + ", found none");
+  if (declared->size() != kernel.arguments.size())
+    fail(where + ".arguments", "expected the " +
+                                   std::to_string(declared->size()) +
+                                   " parameters of the PTX, found " +
+                                   std::to_string(kernel.arguments.size()));
+  for (size_t i = 0; i < declared->size(); ++i)
+    if ((*declared)[i] != byteSize(kernel.arguments[i].type))
+      fail(where + ".arguments[" + std::to_string(i) + "]",
+           "'" + kernel.arguments[i].name + "' has " +
+               std::to_string(byteSize(kernel.arguments[i].type)) +
+               " bytes, the parameter of the PTX " +
+               std::to_string((*declared)[i]));
+}
+
 static void readChooser(const json &root, Package &package) {
   std::set<std::string> names;
   for (const Kernel &kernel : package.kernels)
@@ -323,5 +348,7 @@ Package attn::packageFromJson(const std::string &text) {
   if (package.kernels.empty())
     fail("kernels", "expected at least one kernel, found none");
   readChooser(root, package);
+  for (size_t i = 0; i < package.kernels.size(); ++i)
+    checkArguments(package.kernels[i], "kernels[" + std::to_string(i) + "]");
   return package;
 }

@@ -42,7 +42,7 @@ public:
       load();
     } catch (const PtxError &error) {
       releaseVariables();
-      throw DeviceError(std::string("simulator: ") + error.what());
+      throw ModuleError(std::string("simulator: ") + error.what());
     } catch (...) {
       releaseVariables();
       throw;
@@ -126,7 +126,7 @@ private:
       names += names.empty() ? "" : ", ";
       names += "'" + program->name + "'";
     }
-    throw DeviceError("simulator: no kernel '" + kernel + "', found " +
+    throw ModuleError("simulator: no kernel '" + kernel + "', found " +
                       (names.empty() ? "none" : names));
   }
 

@@ -23,6 +23,8 @@ static ExitCode report(const char *message, ExitCode code) {
 int main(int argc, char **argv) {
   try {
     return runSession(parseOptions(argc, argv));
+  } catch (const ModuleError &error) {
+    return report(error.what(), BadInput);
   } catch (const DeviceError &error) {
     return report(error.what(), NoDevice);
   } catch (const std::bad_alloc &) {

@@ -30,6 +30,13 @@ public:
   using std::runtime_error::runtime_error;
 };
 
+/// PTX that the device refuses, or a launch that does not fit it: the package
+/// is at fault and not the machine.
+class ModuleError : public DeviceError {
+public:
+  using DeviceError::DeviceError;
+};
+
 /// An address in device memory.
 using DevicePtr = uint64_t;
 /// An opaque stream; 0 is the device's default stream.
@@ -80,7 +87,8 @@ public:
   virtual void copyFromDevice(void *dst, DevicePtr src, size_t bytes) = 0;
   /// Fills `bytes` (a multiple of 4) with a 32-bit pattern.
   virtual void fill32(DevicePtr dst, uint32_t pattern, size_t bytes) = 0;
-  /// Loads PTX text; the driver's or the simulator's log goes into the error.
+  /// Loads PTX text. Throws ModuleError where the text is refused; the driver's
+  /// or the simulator's log goes into the error.
   virtual std::unique_ptr<DeviceModule> loadModule(const std::string &ptx) = 0;
   /// The bytes by which a kernel of this device receives `map`. Throws
   /// DeviceError that names the rule a bad map breaks (checkTensorMap).

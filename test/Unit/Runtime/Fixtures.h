@@ -39,11 +39,23 @@ inline Problem smallProblem() {
   return problem;
 }
 
+inline const char *ptxTypeOf(ArgumentType type) {
+  switch (type) {
+  case ArgumentType::Ptr:
+  case ArgumentType::I64:
+    return ".u64";
+  case ArgumentType::I32:
+    return ".u32";
+  case ArgumentType::F32:
+    return ".f32";
+  }
+  return "";
+}
+
 inline Kernel smallKernel(const std::string &name = "fwd") {
   Kernel kernel;
   kernel.name = name;
   kernel.target = "sm_80";
-  kernel.ptx = ".version 7.8\n.target sm_80\n";
   kernel.block = 128;
   kernel.sharedBytes = 65536;
   kernel.arguments = {{"q", ArgumentType::Ptr},
@@ -58,6 +70,12 @@ inline Kernel smallKernel(const std::string &name = "fwd") {
                       {"param:left", ArgumentType::I32},
                       {"param:slope", ArgumentType::F32},
                       {"tensor:bias", ArgumentType::Ptr}};
+  kernel.ptx = ".version 7.8\n.target sm_80\n.visible .entry " + name + "(\n";
+  for (size_t i = 0; i < kernel.arguments.size(); ++i)
+    kernel.ptx += std::string(i ? ",\n" : "") + "\t.param " +
+                  ptxTypeOf(kernel.arguments[i].type) + " " + name + "_param_" +
+                  std::to_string(i);
+  kernel.ptx += "\n)\n{\n\tret;\n}\n";
   kernel.workItems = {{"batch", 1}, {"heads", 1}, {"q_len", 128}};
   kernel.tileM = 128;
   kernel.tileN = 64;

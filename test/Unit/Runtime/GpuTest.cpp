@@ -88,8 +88,19 @@ TEST_F(GpuTest, LoadErrors) {
       "install a newer driver");
   fake->loadResult = driver::errorInvalidPtx;
   fake->loadLog = "line 3: syntax";
-  EXPECT_EQ(messageOf<DeviceError>([&] { gpu->loadModule("x"); }),
+  EXPECT_EQ(messageOf<ModuleError>([&] { gpu->loadModule("x"); }),
             "loading PTX: CUDA_ERROR_OF_THE_FAKE: as told\nline 3: syntax");
+  // The text may be fine where the machine fails.
+  fake->loadResult = driver::errorOutOfMemory;
+  try {
+    gpu->loadModule("x");
+    ADD_FAILURE() << "loaded";
+  } catch (const ModuleError &) {
+    ADD_FAILURE() << "the text is blamed for the memory";
+  } catch (const DeviceError &error) {
+    EXPECT_STREQ(error.what(), "loading PTX: CUDA_ERROR_OUT_OF_MEMORY: as "
+                               "told\nline 3: syntax");
+  }
   EXPECT_EQ(fake->modules, 0);
 }
 
@@ -206,7 +217,6 @@ attn_view cView(const TensorView &view) {
 
 TEST_F(GpuTest, CInterfaceLaunches) {
   Package source = smallPackage();
-  source.kernels[0].ptx += ".entry fwd";
   std::string text = toJson(source);
   attn_package *package = nullptr;
   ASSERT_EQ(attn_package_parse(text.data(), int64_t(text.size()), &package),

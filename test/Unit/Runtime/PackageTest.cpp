@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Fixtures.h"
+#include "PtxEntry.h"
 
 #include <nlohmann/json.hpp>
 
@@ -148,6 +149,37 @@ TEST(Package, ArgumentsNothingBinds) {
             where + "nothing can bind an argument named 'q_stride_d'");
   EXPECT_EQ(argument("q_stride_s", "i32"),
             where + "argument 'q_stride_s' has type i32, expected i64");
+}
+
+TEST(Package, ArgumentsAreThoseOfThePtx) {
+  auto kernel = [](const std::function<void(json &)> &edit) {
+    return messageAfter([&](json &root) { edit(root["kernels"][1]); });
+  };
+  EXPECT_EQ(kernel([](json &k) { k["arguments"].erase(11); }),
+            "malformed package: kernels[1].arguments: expected the 12 "
+            "parameters of the PTX, found 11");
+  EXPECT_EQ(
+      kernel([](json &k) { std::swap(k["arguments"][0], k["arguments"][6]); }),
+      "malformed package: kernels[1].arguments[0]: 'q_len' has 4 bytes, "
+      "the parameter of the PTX 8");
+  EXPECT_EQ(
+      kernel([](json &k) { k["ptx"] = ""; }),
+      "malformed package: kernels[1].ptx: expected .entry fwd_short, found "
+      "none");
+}
+
+TEST(Package, ParametersOfAKernelInPtx) {
+  using Sizes = std::optional<std::vector<int64_t>>;
+  const std::string ptx =
+      ".func (.param .b32 r) helper(.param .b64 x);\n"
+      "// .entry a (.param .u8 comment)\n"
+      ".visible .entry a(.param .u64 .ptr .global .align 1 p, /* ) */\n"
+      "  .param .f32 x, .param .align 64 .b8 map[128])\n{ }\n"
+      ".entry b { ret; }";
+  EXPECT_EQ(ptxParameterBytes(ptx, "a"), Sizes({{8, 4, 128}}));
+  EXPECT_EQ(ptxParameterBytes(ptx, "b"), Sizes(std::vector<int64_t>()));
+  EXPECT_EQ(ptxParameterBytes(ptx, "helper"), std::nullopt);
+  EXPECT_EQ(ptxParameterBytes("/* .entry a", "a"), std::nullopt);
 }
 
 TEST(Package, ChooserAndGuards) {
