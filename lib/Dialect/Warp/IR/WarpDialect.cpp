@@ -177,3 +177,15 @@ attn::layout::SharedTile BufferType::getTile() const {
   return {getRows(), getColumns(),
           getElementType().getIntOrFloatBitWidth() / 8};
 }
+
+//===----------------------------------------------------------------------===//
+// BarriersType
+//===----------------------------------------------------------------------===//
+
+LogicalResult BarriersType::verify(function_ref<InFlightDiagnostic()> emitError,
+                                   int64_t slots) {
+  // BR1
+  if (slots < 1)
+    return emitError() << "expected at least 1 slot, found " << slots;
+  return success();
+}

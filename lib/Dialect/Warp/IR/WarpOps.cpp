@@ -67,7 +67,15 @@ LogicalResult CpAsyncOp::verify() {
 
 LogicalResult CopyOutOp::verify() {
   // CO1
-  return verifyCopiedColumns(*this, getBuffer().getType(), getCols());
+  BufferType buffer = getBuffer().getType();
+  if (failed(verifyCopiedColumns(*this, buffer, getCols())))
+    return failure();
+  // CO2
+  auto multiple = static_cast<int64_t>(16 * getWarps());
+  if (getOwnRows() && buffer.getRows() % multiple != 0)
+    return emitOpError("expected a buffer whose rows are a multiple of ")
+           << multiple << " for own_rows, found " << buffer.getRows();
+  return success();
 }
 
 LogicalResult LdmatrixOp::verify() {

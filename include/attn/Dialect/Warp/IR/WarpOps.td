@@ -8,16 +8,8 @@
 #ifndef ATTN_DIALECT_WARP_IR_WARPOPS
 #define ATTN_DIALECT_WARP_IR_WARPOPS
 
-include "attn/Dialect/Warp/IR/WarpTypes.td"
-include "mlir/Dialect/LLVMIR/LLVMOpBase.td"
+include "attn/Dialect/Warp/IR/WarpAsyncOps.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
-include "mlir/Interfaces/SideEffectInterfaces.td"
-include "mlir/IR/OpBase.td"
-
-class Warp_Op<string mnemonic, list<Trait> traits = []> : Op<Warp_Dialect, mnemonic, traits>;
-
-def Warp_GlobalPtr : LLVM_PointerInAddressSpace<1>;
-def Warp_Warps : ConfinedAttr<I64Attr, [IntPositive]>;
 
 //===----------------------------------------------------------------------===//
 // Shared memory
@@ -151,16 +143,22 @@ def Warp_CopyOutOp : Warp_Op<"copy_out", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Copy a tile from shared to global memory";
   let description = [{
     The reverse of `warp.cp_async`, at once and in whole 16-byte chunks: rows at
-    or past `rows` and columns at or past `cols` are not written.
+    or past `rows` and columns at or past `cols` are not written. With
+    `own_rows`, a warp copies the rows that it holds of an accumulator of as
+    many rows and warps: what it stored itself needs no more than
+    `warp.sync_warp` before.
 
     ```mlir
     warp.copy_out %obuf[%c0], %ptr, %stride, %rows, cols = 128, warps = 4 : !warp.buffer<1x128x128xbf16>
+    warp.copy_out %obuf[%c0], %ptr, %stride, %rows, cols = 128, warps = 8 {own_rows} : !warp.buffer<1x128x128xbf16>
     ```
 
-    Constraint: (CO1) `cols` is a positive multiple of 16 bytes, at most the columns of the buffer.
+    Constraints:
+    * (CO1) `cols` is a positive multiple of 16 bytes, at most the columns of the buffer;
+    * (CO2) with `own_rows`, the rows are a multiple of 16 x warps.
   }];
   let arguments = (ins Warp_Buffer:$buffer, I32:$slot, Warp_GlobalPtr:$destination, I64:$stride, I32:$rows,
-                       I64Attr:$cols, Warp_Warps:$warps);
+                       I64Attr:$cols, Warp_Warps:$warps, UnitAttr:$own_rows);
   let assemblyFormat = [{
     $buffer `[` $slot `]` `,` $destination `,` $stride `,` $rows `,` `cols` `=` $cols `,` `warps` `=` $warps
     attr-dict `:` type($buffer)

@@ -104,6 +104,27 @@ def Warp_Buffer : TypeDef<Warp_Dialect, "Buffer"> {
   }];
 }
 
+def Warp_Barriers : TypeDef<Warp_Dialect, "Barriers"> {
+  let mnemonic = "barriers";
+  let summary = "A ring of mbarriers in shared memory";
+  let description = [{
+    `!warp.barriers<2>` is a ring of two mbarriers of 8 bytes each (PTX ISA,
+    "mbarrier"). A phase of a barrier ends when all its arrivals and all the
+    bytes it expects have come; phases have parity 0, 1, 0, ...
+
+    Constraint: (BR1) slots >= 1.
+  }];
+  let parameters = (ins "int64_t":$slots);
+  let assemblyFormat = "`<` $slots `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// Bytes of one mbarrier, which are also its alignment.
+    static constexpr int64_t barrierBytes = 8;
+    /// Bytes of the whole ring.
+    int64_t getBytes() const { return getSlots() * barrierBytes; }
+  }];
+}
+
 class Warp_HasKind<string kind> :
     CPred<"::llvm::cast<::attn::warp::FragType>($_self).getKind() == ::attn::warp::FragKind::" # kind>;
 class Warp_FragWith<string description, Pred predicate> :
