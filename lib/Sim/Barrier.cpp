@@ -219,6 +219,8 @@ void decodeBarrier(Builder &b) {
 /// Blocks run on one host thread and warps in turn, so every fence holds.
 void decodeFence(Builder &b) {
   b.expectOperands(0);
+  if (b.take("proxy") && !b.take("async"))
+    b.refuse();
   b.takeOneOf({"sc", "acq_rel", "acquire", "release"});
   b.takeOneOf({"cta", "gl", "sys", "gpu", "cluster"});
   b.inst.run = runNothing;

@@ -29,6 +29,9 @@ class Warp;
 
 constexpr unsigned namedBarriers = 16;
 
+/// In place of a barrier: for the other warps of the warpgroup.
+constexpr unsigned wgmmaWait = namedBarriers;
+
 /// What a waiting warp waits for.
 struct BarrierWait {
   unsigned barrier = 0;

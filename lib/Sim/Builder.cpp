@@ -71,6 +71,18 @@ Builder::takeOneOf(std::initializer_list<std::string_view> names) {
   return std::nullopt;
 }
 
+std::optional<std::string_view> Builder::takePrefixed(std::string_view prefix) {
+  auto found = std::find_if(
+      modifiers.begin(), modifiers.end(), [&](std::string_view modifier) {
+        return modifier.substr(0, prefix.size()) == prefix;
+      });
+  if (found == modifiers.end())
+    return std::nullopt;
+  std::string_view modifier = *found;
+  modifiers.erase(found);
+  return modifier;
+}
+
 std::optional<Type> Builder::tryType() {
   for (auto modifier = modifiers.begin(); modifier != modifiers.end();
        ++modifier) {

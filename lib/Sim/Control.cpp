@@ -48,7 +48,11 @@ void runBranchTable(Warp &warp, const Inst &inst) {
   warp.diverge(inst, sides, count);
 }
 
-void runExit(Warp &warp, const Inst &) { warp.exitLanes(warp.exec); }
+void runExit(Warp &warp, const Inst &inst) {
+  warp.exitLanes(warp.exec);
+  if (!warp.live())
+    checkWgmmaAtExit(warp, inst);
+}
 
 void runTrap(Warp &warp, const Inst &inst) {
   warp.fail(inst, "trap", warp.exec, "the kernel gave up by itself",

@@ -30,6 +30,7 @@ const DecodeTable &decodeTable() {
     addMatrixInstructions(built);
     addMmaInstructions(built);
     addAsyncCopyInstructions(built);
+    addWgmmaInstructions(built);
     return built;
   }();
   return table;
@@ -179,6 +180,7 @@ void KernelDecoder::decode(const AstInstruction &ast) {
   builder.finish();
   if (!builder.inst.run)
     builder.refuse();
+  program->watchesRegisters |= builder.inst.asynchronous;
   program->texts.push_back(collapse(ast.text));
   firstOperand.push_back(first);
   program->code.push_back(builder.inst);
@@ -299,6 +301,7 @@ Operand KernelDecoder::newRegister(Type type) {
   operand.bits = static_cast<uint8_t>(typeBits(type));
   operand.words = wordsOf(operand.bits);
   operand.reg = nextRegister++;
+  program->registerNames.emplace_back("_");
   if (operand.words == 0) {
     operand.offset = nextPredicate++;
   } else {
@@ -316,8 +319,10 @@ std::optional<Operand> KernelDecoder::findRegister(std::string_view name,
     return std::nullopt;
   auto key = std::make_pair(in, name);
   auto found = registers.find(key);
-  if (found == registers.end())
+  if (found == registers.end()) {
     found = registers.emplace(key, newRegister(*type)).first;
+    program->registerNames.back() = std::string(name);
+  }
   return found->second;
 }
 

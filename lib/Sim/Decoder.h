@@ -45,6 +45,8 @@ public:
   /// nothing.
   std::optional<unsigned>
   takeOneOf(std::initializer_list<std::string_view> names);
+  /// Consumes the first modifier that starts with `prefix` and returns it.
+  std::optional<std::string_view> takePrefixed(std::string_view prefix);
   /// Consumes the first modifier that is a type.
   Type takeType();
   std::optional<Type> tryType();
@@ -120,6 +122,7 @@ void addWarpInstructions(DecodeTable &table);
 void addMatrixInstructions(DecodeTable &table);
 void addMmaInstructions(DecodeTable &table);
 void addAsyncCopyInstructions(DecodeTable &table);
+void addWgmmaInstructions(DecodeTable &table);
 
 /// Integer arithmetic shares its mnemonics with floating point: the integer
 /// family asks these first. True when the type is theirs.

@@ -30,11 +30,14 @@ void Warp::start(Block &owner, unsigned number, uint32_t validLanes) {
   stack.clear();
   reports.clear();
   copies.reset();
+  wgmma.reset();
   file.resize(program->fileWords);
   std::copy(program->constants.begin(), program->constants.end(), file.begin());
   predicates.assign(program->predicates, 0);
   if (block->shadow)
     written.assign(program->registers, 0);
+  watch.reset(block->shadow && program->watchesRegisters ? program->registers
+                                                         : 0);
   fillSpecials();
 }
 
@@ -130,10 +133,11 @@ template <bool Sanitize, bool Trace> void Warp::runLoop(uint64_t budget) {
       exec &= predicate(inst.guard);
     }
     if (exec) {
-      if (Sanitize)
+      bool follow = Sanitize && !inst.asynchronous;
+      if (follow)
         checkReads(inst);
       inst.run(*this, inst);
-      if (Sanitize)
+      if (follow)
         markWrites(inst);
       if (Trace)
         trace(inst);
@@ -212,11 +216,47 @@ void Warp::checkReads(const Inst &inst) {
   const Operand *source = inst.operands + inst.destinations;
   for (unsigned i = 0; i < inst.sources; ++i)
     checkRead(inst, source[i], exec);
+  if (program->watchesRegisters)
+    watchRegisters(inst);
 }
 
 void Warp::markWrites(const Inst &inst) {
   for (unsigned i = 0; i < inst.destinations; ++i)
     written[inst.operands[i].reg] |= exec;
+}
+
+void Warp::watchRegisters(const Inst &inst) {
+  const unsigned operands = inst.destinations + inst.sources;
+  for (unsigned i = 0; i < operands; ++i) {
+    const Operand &operand = inst.operands[i];
+    if (operand.reg == noRegister)
+      continue;
+    bool reads = i >= inst.destinations;
+    RegisterWatch::Hold hold = watch.held[operand.reg];
+    if (hold == RegisterWatch::Accumulator ||
+        (hold == RegisterWatch::Input && !reads))
+      reportInFlight(inst, operand, reads);
+    watch.touched[operand.reg] = watch.fences + 1;
+    if (!reads)
+      watch.written[operand.reg] = watch.fences + 1;
+  }
+}
+
+void Warp::reportInFlight(const Inst &inst, const Operand &operand,
+                          bool reads) {
+  bool input = watch.held[operand.reg] == RegisterWatch::Input;
+  report(inst, "wgmma-in-flight", 0,
+         std::string(reads ? "reads" : "writes") + " register " +
+             program->registerNames[operand.reg] + ", which is " +
+             (input ? "an input" : "an accumulator") +
+             " of a wgmma that is not complete",
+         "commit the wgmma and wait for its group (wgmma.wait_group) before");
+}
+
+void Warp::waitForWgmma(const Inst &inst) {
+  wait = {wgmmaWait, &inst, exec};
+  state = State::Waiting;
+  next = pc;
 }
 
 //===----------------------------------------------------------------------===//

@@ -46,6 +46,7 @@ void Block::run(uint64_t number) {
   index[1] = static_cast<uint32_t>(number / grid[0] % grid[1]);
   index[2] = static_cast<uint32_t>(number / grid[0] / grid[1]);
   barriers.reset();
+  warpgroups.reset(*this);
   // What an earlier block left in shared memory must not help anybody.
   std::fill(shared.begin(), shared.end(), uint8_t(0xff));
   uint32_t time = shadow ? shadow->startBlock() : 0;
@@ -54,7 +55,7 @@ void Block::run(uint64_t number) {
     warps[i].start(*this, i,
                    left >= warpSize ? allLanes : (uint32_t(1) << left) - 1);
     if (shadow) {
-      warps[i].clock.assign(warps.size(), 0);
+      warps[i].clock.assign(shadow->clockSize(), 0);
       warps[i].clock[i] = time;
     }
   }
@@ -102,6 +103,12 @@ void Block::reportDeadlock() {
       what += " " + barriers.describe(*this, id) + "; waiting are warps" +
               waiting + ".";
   }
+  for (const Warp &warp : warps)
+    if (warp.state == Warp::State::Waiting && warp.waitsForWgmma()) {
+      if (!first)
+        first = &warp;
+      what += " " + describeWgmmaWait(warp);
+    }
   std::string ended;
   for (const Warp &warp : warps)
     if (warp.state == Warp::State::Done)

@@ -63,6 +63,8 @@ struct Inst {
   const Operand *operands = nullptr; ///< destinations first, then sources
   uint8_t destinations = 0, sources = 0;
   bool guarded = false;
+  /// Its registers stay in use after it: the handler checks and marks them.
+  bool asynchronous = false;
   Flow flow = Flow::Next;
   Operand guard;
   uint32_t target = noTarget; ///< of a branch
@@ -133,6 +135,9 @@ struct Program {
   std::vector<SpecialSlot> specials;
   uint32_t fileWords = 0; ///< constants, special registers, registers
   uint32_t registers = 0; ///< sanitizer numbers in use
+  std::vector<std::string> registerNames; ///< by sanitizer number
+  /// Some instruction is `asynchronous`.
+  bool watchesRegisters = false;
   uint32_t predicates = 0;
   std::vector<ParameterSlot> parameters;
   uint32_t parameterBytes = 0;

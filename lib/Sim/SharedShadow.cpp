@@ -13,8 +13,8 @@
 namespace attn::sim {
 
 SharedShadow::SharedShadow(uint32_t bytes, unsigned warps)
-    : bytes(bytes), warps(warps), writers(bytes, 0),
-      readers(size_t(bytes) * warps, 0) {}
+    : bytes(bytes), warps(warps), warpgroups(warps / warpgroupWarps),
+      writers(bytes, 0), readers(size_t(bytes) * clockSize(), 0) {}
 
 uint32_t SharedShadow::startBlock() {
   // Times only grow, so that the state of the block before needs no clearing:
@@ -85,16 +85,24 @@ void SharedShadow::checkWriter(Warp &warp, const Inst &inst, unsigned lane,
 /// The earlier reads of these bytes by other warps must have happened before.
 void SharedShadow::checkReaders(Warp &warp, const Inst &inst, unsigned lane,
                                 uint32_t offset, uint32_t count) {
-  for (unsigned other = 0; other < warps; ++other) {
+  for (unsigned other = 0; other < clockSize(); ++other) {
     const uint32_t *times = readers.data() + size_t(other) * bytes + offset;
     uint32_t last = 0;
     for (uint32_t i = 0; i < count; ++i)
       last = std::max(last, times[i]);
     if (last < start || last <= warp.clock[other])
       continue;
+    std::string at = "writes shared address " + hexText(offset + sharedBase);
+    if (other >= warps) {
+      warp.report(inst, "shared-race", uint32_t(1) << lane,
+                  at + ", which a wgmma of warpgroup " +
+                      std::to_string(other - warps) + " may still read",
+                  "wait for it (wgmma.wait_group) and let the writer know by a "
+                  "barrier");
+      return;
+    }
     warp.report(inst, "shared-race", uint32_t(1) << lane,
-                "writes shared address " + hexText(offset + sharedBase) +
-                    ", which warp " + std::to_string(other) +
+                at + ", which warp " + std::to_string(other) +
                     " read with no barrier in between",
                 "put a barrier that both warps pass between the two accesses");
     return;
@@ -119,8 +127,8 @@ void SharedShadow::atomic(Warp &warp, const Inst &inst, unsigned lane,
                           uint32_t offset, uint32_t count) {
   // Acquire what the earlier atomics on this place released.
   std::vector<uint32_t> &clock = atomics[offset];
-  clock.resize(warps, 0);
-  for (unsigned i = 0; i < warps; ++i)
+  clock.resize(clockSize(), 0);
+  for (size_t i = 0; i < clock.size(); ++i)
     clock[i] = warp.clock[i] = std::max(clock[i], warp.clock[i]);
   checkWriter(warp, inst, lane, offset, count, /*reads=*/true);
   checkReaders(warp, inst, lane, offset, count);
@@ -136,12 +144,20 @@ void SharedShadow::issueCopy(Warp &warp, const Inst &inst, unsigned lane,
 }
 
 void SharedShadow::asyncRead(Warp &warp, const Inst &inst, uint32_t offset,
-                             uint32_t count, uint32_t) {
+                             uint32_t count, uint32_t group) {
   constexpr unsigned firstLane = 0;
   checkWriter(warp, inst, firstLane, offset, count, /*reads=*/true);
+  size_t entry = warps + warp.id / warpgroupWarps;
+  std::fill_n(readers.data() + entry * bytes + offset, count,
+              start + 1 + group);
 }
 
-void SharedShadow::asyncReadsDone(Warp &, uint32_t) {}
+void SharedShadow::asyncReadsDone(Warp &warp, uint32_t groups) {
+  uint32_t time = start + groups;
+  uint32_t &known = warp.clock[warps + warp.id / warpgroupWarps];
+  known = std::max(known, time);
+  seen(time);
+}
 
 void SharedShadow::landCopy(Warp &warp, uint32_t offset, uint32_t count) {
   std::fill_n(writers.data() + offset, count, epochOf(warp));

@@ -51,6 +51,9 @@ public:
   void issueCopy(Warp &warp, const Inst &inst, unsigned lane, uint32_t offset,
                  uint32_t bytes);
   void landCopy(Warp &warp, uint32_t offset, uint32_t bytes);
+  /// Entries of a vector clock: the warps, and the asynchronous reads of each
+  /// warpgroup.
+  size_t clockSize() const { return warps + warpgroups; }
 
   /// A read by the asynchronous proxy on behalf of `warp` (wgmma operands in
   /// shared memory), which belongs to the warpgroup's asynchronous group number
@@ -83,10 +86,11 @@ private:
                     uint32_t offset, Epoch epoch, bool reads);
 
   uint32_t bytes;
-  unsigned warps;
+  unsigned warps, warpgroups;
   uint32_t start = 1, latest = 1;
   std::vector<Epoch> writers;
-  /// readers[warp * bytes + byte]: time of the warp's last read.
+  /// readers[entry * bytes + byte]: time of the last read, by entry of the
+  /// clock.
   std::vector<uint32_t> readers;
   /// Release clocks of the places that atomics touched.
   std::unordered_map<uint32_t, std::vector<uint32_t>> atomics;

@@ -13,7 +13,9 @@
 #include "Barrier.h"
 #include "Memory.h"
 #include "Program.h"
+#include "RegisterWatch.h"
 #include "SharedShadow.h"
+#include "Wgmma.h"
 #include "attn/Sim/Simulator.h"
 
 #include <atomic>
@@ -105,6 +107,18 @@ public:
   /// A warp-wide instruction that some lanes of `needed` do not take part in.
   void requireLanes(const Inst &inst, uint32_t needed);
 
+  /// Finds lanes that read a register before anybody wrote it.
+  void checkRead(const Inst &inst, const Operand &operand, uint32_t lanes);
+  void markWritten(const Operand &operand, uint32_t lanes) {
+    written[operand.reg] |= lanes;
+  }
+  /// A register is touched that a wgmma in flight owns.
+  void reportInFlight(const Inst &inst, const Operand &operand, bool reads);
+  /// Stops until the rest of the warpgroup has issued what `inst` waits for,
+  /// which then runs again.
+  void waitForWgmma(const Inst &inst);
+  bool waitsForWgmma() const { return wait.barrier == wgmmaWait; }
+
   const Program *program = nullptr;
   Block *block = nullptr;
   unsigned id = 0;
@@ -115,15 +129,17 @@ public:
   uint64_t steps = 0;
   uint64_t clockReads = 0;
   AsyncCopies copies;
+  WgmmaProgress wgmma;
+  RegisterWatch watch;
   BarrierWait wait;
   /// The sanitizer's vector clock, by warp of the block.
   std::vector<uint32_t> clock;
 
 private:
   template <bool Sanitize, bool Trace> void runLoop(uint64_t budget);
-  void checkRead(const Inst &inst, const Operand &operand, uint32_t lanes);
   void checkReads(const Inst &inst);
   void markWrites(const Inst &inst);
+  void watchRegisters(const Inst &inst);
   void flushReports(const Inst &inst);
   void trace(const Inst &inst);
   void reconverge();
@@ -167,6 +183,7 @@ public:
   std::vector<uint8_t> shared;
   std::vector<uint8_t> local; ///< by thread
   Barriers barriers;
+  Warpgroups warpgroups;
   /// Null when the sanitizer is off.
   std::unique_ptr<SharedShadow> shadow;
 
