@@ -35,6 +35,17 @@ std::optional<StrideName> attn::parseStrideName(const std::string &name) {
   return result;
 }
 
+std::optional<std::string> attn::parseMapName(const std::string &name) {
+  const std::string ending = "_map";
+  if (name.size() != ending.size() + 1 ||
+      name.compare(1, ending.size(), ending) != 0)
+    return std::nullopt;
+  std::string operand = name.substr(0, 1);
+  if (std::string("qkvo").find(operand) == std::string::npos)
+    return std::nullopt;
+  return operand;
+}
+
 const Param *attn::findParam(const Problem &problem, const std::string &name) {
   auto it = std::find_if(problem.params.begin(), problem.params.end(),
                          [&](const Param &p) { return p.name == name; });
@@ -67,6 +78,11 @@ std::optional<ArgumentType> attn::argumentType(const Problem &problem,
     return ArgumentType::F32;
   if (parseStrideName(name))
     return ArgumentType::I64;
+  // A pointer may be null, a tensor map never: there is none of a missing o.
+  if (std::optional<std::string> operand = parseMapName(name))
+    return *operand != "o" || problem.outputO
+               ? std::optional<ArgumentType>(ArgumentType::TensorMap)
+               : std::nullopt;
   if (auto tensor = afterPrefix(name, "tensor:"))
     return findTensor(problem, *tensor)
                ? std::optional<ArgumentType>(ArgumentType::Ptr)

@@ -31,6 +31,9 @@ struct StrideName {
 };
 std::optional<StrideName> parseStrideName(const std::string &name);
 
+/// The operand of a tensor map: "k_map" -> "k".
+std::optional<std::string> parseMapName(const std::string &name);
+
 /// The type that the argument `name` must have; empty when no launch value or
 /// declaration of `problem` has that name.
 std::optional<ArgumentType> argumentType(const Problem &problem,

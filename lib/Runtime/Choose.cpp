@@ -7,6 +7,7 @@
 
 #include "ArgumentNames.h"
 #include "LaunchChecks.h"
+#include "MapArguments.h"
 
 using namespace attn;
 
@@ -87,6 +88,11 @@ static std::string obstacle(const Package &package, const Kernel &kernel,
   for (const Guard &guard : kernel.guards)
     if (!holds(package.problem, args, guard))
       return "guard " + toString(guard) + " does not hold";
+  for (const KernelArgument &argument : kernel.arguments) {
+    std::string limit = mapObstacle(package.problem, args, argument);
+    if (!limit.empty())
+      return limit;
+  }
   return "";
 }
 

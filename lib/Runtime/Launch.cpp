@@ -8,7 +8,9 @@
 #include "attn/Runtime/Launch.h"
 #include "ArgumentNames.h"
 #include "LaunchChecks.h"
+#include "MapArguments.h"
 
+#include <algorithm>
 #include <cstring>
 
 using namespace attn;
@@ -49,18 +51,28 @@ static DevicePtr pointerOf(const LaunchArguments &args,
   return operandView(args, name).data;
 }
 
-/// The binary form of one parameter. Names were checked against the problem
-/// when the package was read; a package built in process is checked here.
+/// Names and boxes were checked against the problem when the package was read;
+/// a package built in process is checked here.
+static void checkArgument(const Problem &problem,
+                          const KernelArgument &argument) {
+  std::optional<ArgumentType> type = argumentType(problem, argument.name);
+  std::string fault;
+  if (!type)
+    fault = "nothing can bind it";
+  else if (*type != argument.type)
+    fault = std::string("expected ") + spelling(*type);
+  else if (*type == ArgumentType::TensorMap)
+    fault = boxFault(problem, argument);
+  if (!fault.empty())
+    throw PackageError("argument '" + argument.name +
+                       "' : " + spelling(argument.type) + ": " + fault);
+}
+
+/// The binary form of one parameter.
 static std::vector<uint8_t> marshal(const Problem &problem,
                                     const LaunchArguments &args,
                                     const KernelArgument &argument) {
   const std::string &name = argument.name;
-  std::optional<ArgumentType> type = argumentType(problem, name);
-  if (!type || *type != argument.type)
-    throw PackageError("argument '" + name + "' : " + spelling(argument.type) +
-                       ": " +
-                       (type ? std::string("expected ") + spelling(*type)
-                             : std::string("nothing can bind it")));
   if (std::optional<std::string> param = afterPrefix(name, "param:"))
     return paramBytes(*findParam(problem, *param), args);
   if (std::optional<StrideName> stride = parseStrideName(name))
@@ -68,9 +80,19 @@ static std::vector<uint8_t> marshal(const Problem &problem,
         strideOf(operandView(args, stride->operand), stride->axis));
   if (name == "scale")
     return bytesOf<float>(launchScale(problem, args));
-  if (*type == ArgumentType::I32)
+  if (argument.type == ArgumentType::I32)
     return bytesOf<int32_t>(workExtent(problem, args, name));
   return bytesOf<DevicePtr>(pointerOf(args, name));
+}
+
+/// Blocks when the caller asks for none; at least one.
+static int64_t defaultGrid(const Kernel &kernel, int64_t workItems,
+                           const DeviceInfo &device) {
+  int64_t blocks = workItems;
+  if (kernel.grid == GridKind::Resident)
+    blocks = std::min(blocks, kernel.blocksPerMultiprocessor *
+                                  int64_t(device.multiprocessors));
+  return std::max<int64_t>(blocks, 1);
 }
 
 LaunchPlan attn::planLaunch(const Package &package,
@@ -95,15 +117,21 @@ LaunchPlan attn::planLaunch(const Package &package,
                       " bytes: expected " + std::to_string(workspace) +
                       " bytes or more, 16-byte aligned");
   plan.kernel = &kernel;
-  // A product of factors that are all at least 1 here: q_len and batch are.
   int64_t grid =
-      arguments.grid.value_or(plan.workItems > 0 ? plan.workItems : int64_t(1));
+      arguments.grid.value_or(defaultGrid(kernel, plan.workItems, device));
   plan.config.grid[0] = static_cast<uint32_t>(grid);
   plan.config.block[0] = static_cast<uint32_t>(kernel.block);
   plan.config.sharedBytes = static_cast<uint32_t>(kernel.sharedBytes);
-  for (const KernelArgument &argument : kernel.arguments)
-    plan.config.arguments.push_back(
-        marshal(package.problem, arguments, argument));
+  for (const KernelArgument &argument : kernel.arguments) {
+    checkArgument(package.problem, argument);
+    std::vector<uint8_t> bytes;
+    if (argument.type == ArgumentType::TensorMap)
+      plan.maps.push_back({plan.config.arguments.size(),
+                           tensorMapOf(package.problem, arguments, argument)});
+    else
+      bytes = marshal(package.problem, arguments, argument);
+    plan.config.arguments.push_back(std::move(bytes));
+  }
   return plan;
 }
 
@@ -123,6 +151,10 @@ void LoadedPackage::launch(const LaunchPlan &plan, StreamHandle stream) {
     return;
   LaunchConfig config = plan.config;
   config.stream = stream;
+  for (const MapArgument &argument : plan.maps) {
+    EncodedTensorMap encoded = device.encodeTensorMap(argument.map);
+    config.arguments[argument.index].assign(encoded.begin(), encoded.end());
+  }
   module(*plan.kernel).launch(plan.kernel->name, config);
 }
 

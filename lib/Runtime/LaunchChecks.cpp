@@ -51,6 +51,21 @@ int64_t attn::strideOf(const TensorView &view, char axis) {
   return axis == 'h' ? view.strideH : view.strideS;
 }
 
+OperandShape attn::operandShape(const Problem &problem,
+                                const LaunchArguments &arguments,
+                                const std::string &operand) {
+  if (operand == "q")
+    return {problem.heads, arguments.qLen, problem.headDimQK, problem.dtype};
+  if (operand == "k")
+    return {problem.kvHeads, arguments.kLen, problem.headDimQK,
+            problem.kvDtype};
+  if (operand == "v")
+    return {problem.kvHeads, arguments.kLen, problem.headDimV, problem.kvDtype};
+  if (operand == "o")
+    return {problem.heads, arguments.qLen, problem.headDimV, problem.out};
+  return {problem.heads, arguments.qLen, 1, DType::F32};
+}
+
 int64_t attn::workExtent(const Problem &problem,
                          const LaunchArguments &arguments,
                          const std::string &name) {
@@ -136,16 +151,16 @@ int64_t attn::elementCount(const Problem &problem, const Tensor &tensor,
 namespace {
 /// A view with its extents: what is checked about q, k, v, o and lse.
 struct Operand {
-  const char *name;
+  std::string name;
   const TensorView &view;
-  int64_t heads, positions, headDim;
-  int64_t elementBytes, alignmentBytes;
+  OperandShape shape;
+  int64_t alignmentBytes;
   bool isOutput;
 };
 } // namespace
 
 static std::string strideField(const Operand &operand, char axis) {
-  return std::string(operand.name) + "_stride_" + axis;
+  return operand.name + "_stride_" + axis;
 }
 
 static void checkStrides(const Operand &operand, int64_t batch) {
@@ -157,9 +172,10 @@ static void checkStrides(const Operand &operand, int64_t batch) {
   };
   std::array<Axis, 3> axes = {
       Axis{'b', batch, operand.view.strideB},
-      Axis{'h', operand.heads, operand.view.strideH},
-      Axis{'s', operand.positions, operand.view.strideS}};
-  __int128 reach = operand.headDim;
+      Axis{'h', operand.shape.heads, operand.view.strideH},
+      Axis{'s', operand.shape.positions, operand.view.strideS}};
+  int64_t elementBytes = byteSize(operand.shape.type);
+  __int128 reach = operand.shape.headDim;
   for (const Axis &axis : axes) {
     // The stride of an axis with one element is never multiplied by more than
     // zero, and frameworks leave any value there.
@@ -169,13 +185,13 @@ static void checkStrides(const Operand &operand, int64_t batch) {
     if (axis.stride < 0)
       refuse(field + " = " + std::to_string(axis.stride) +
              ": negative strides are not supported, allowed 0 and up");
-    if (__int128(axis.stride) * operand.elementBytes % operand.alignmentBytes)
+    if (__int128(axis.stride) * elementBytes % operand.alignmentBytes)
       refuse(field + " = " + std::to_string(axis.stride) + " elements (" +
-             std::to_string(axis.stride * operand.elementBytes) +
+             std::to_string(axis.stride * elementBytes) +
              " bytes): allowed multiples of " +
              std::to_string(operand.alignmentBytes) + " bytes");
     reach += __int128(axis.stride) * (axis.extent - 1);
-    if (reach * operand.elementBytes > maxReachBytes)
+    if (reach * elementBytes > maxReachBytes)
       refuse(field + " = " + std::to_string(axis.stride) +
              ": the tensor would span more than 2^57 bytes");
   }
@@ -185,7 +201,7 @@ static void checkStrides(const Operand &operand, int64_t batch) {
   // step over everything inside it.
   std::sort(axes.begin(), axes.end(),
             [](const Axis &a, const Axis &b) { return a.stride < b.stride; });
-  __int128 inner = operand.headDim;
+  __int128 inner = operand.shape.headDim;
   for (const Axis &axis : axes) {
     if (axis.extent <= 1)
       continue;
@@ -199,17 +215,16 @@ static void checkStrides(const Operand &operand, int64_t batch) {
 }
 
 static void checkOperand(const Operand &operand, int64_t batch) {
-  bool hasElements = batch > 0 && operand.heads > 0 && operand.positions > 0;
+  bool hasElements =
+      batch > 0 && operand.shape.heads > 0 && operand.shape.positions > 0;
   if (!hasElements)
     return;
   if (operand.view.data == 0)
-    refuse(std::string(operand.name) +
-           ": null pointer, expected device memory");
+    refuse(operand.name + ": null pointer, expected device memory");
   if (operand.view.data % operand.alignmentBytes) {
     std::ostringstream address;
     address << std::hex << operand.view.data;
-    refuse(std::string(operand.name) + " = 0x" + address.str() +
-           ": the base address is " +
+    refuse(operand.name + " = 0x" + address.str() + ": the base address is " +
            std::to_string(operand.view.data % operand.alignmentBytes) +
            " bytes past a multiple of " +
            std::to_string(operand.alignmentBytes) + ", allowed multiples of " +
@@ -219,30 +234,21 @@ static void checkOperand(const Operand &operand, int64_t batch) {
 }
 
 static void checkOperands(const Problem &problem, const LaunchArguments &args) {
-  int64_t inBytes = byteSize(problem.dtype),
-          kvBytes = byteSize(problem.kvDtype);
-  int64_t outBytes = byteSize(problem.out);
-  constexpr int64_t lseBytes = sizeof(float);
-  checkOperand({"q", args.q, problem.heads, args.qLen, problem.headDimQK,
-                inBytes, accessAlignmentBytes, false},
-               args.batch);
-  checkOperand({"k", args.k, problem.kvHeads, args.kLen, problem.headDimQK,
-                kvBytes, accessAlignmentBytes, false},
-               args.batch);
-  checkOperand({"v", args.v, problem.kvHeads, args.kLen, problem.headDimV,
-                kvBytes, accessAlignmentBytes, false},
-               args.batch);
-  if (problem.outputO)
-    checkOperand({"o", args.o, problem.heads, args.qLen, problem.headDimV,
-                  outBytes, accessAlignmentBytes, true},
+  auto check = [&](const std::string &name, int64_t alignmentBytes,
+                   bool isOutput) {
+    checkOperand({name, operandView(args, name),
+                  operandShape(problem, args, name), alignmentBytes, isOutput},
                  args.batch);
+  };
+  for (const char *input : {"q", "k", "v"})
+    check(input, accessAlignmentBytes, /*isOutput=*/false);
+  if (problem.outputO)
+    check("o", accessAlignmentBytes, /*isOutput=*/true);
   else if (args.o.data)
     refuse("o: bound, but attention '" + problem.name + "' outputs lse only");
   // lse is stored by single elements: any float address will do.
   if (problem.outputLse)
-    checkOperand({"lse", args.lse, problem.heads, args.qLen, 1, lseBytes,
-                  lseBytes, true},
-                 args.batch);
+    check("lse", sizeof(float), /*isOutput=*/true);
   else if (args.lse.data)
     refuse("lse: bound, but attention '" + problem.name + "' outputs o only");
 }

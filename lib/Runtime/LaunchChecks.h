@@ -28,6 +28,15 @@ const TensorView &operandView(const LaunchArguments &arguments,
                               const std::string &operand);
 int64_t strideOf(const TensorView &view, char axis);
 
+/// Extents of q, k, v, o or lse beside the batch, and the type of an element.
+struct OperandShape {
+  int64_t heads, positions, headDim;
+  DType type;
+};
+OperandShape operandShape(const Problem &problem,
+                          const LaunchArguments &arguments,
+                          const std::string &operand);
+
 /// batch, heads, kv_heads, q_len or k_len.
 int64_t workExtent(const Problem &problem, const LaunchArguments &arguments,
                    const std::string &name);

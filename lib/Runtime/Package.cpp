@@ -7,10 +7,12 @@
 
 #include "attn/Runtime/Package.h"
 #include "ArgumentNames.h"
+#include "MapArguments.h"
 #include "PtxEntry.h"
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <set>
 
 using namespace attn;
@@ -27,6 +29,10 @@ struct ArgumentTypeName {
   ArgumentType type;
   const char *name;
 };
+struct GridKindName {
+  GridKind kind;
+  const char *name;
+};
 struct GuardOpName {
   GuardOp op;
   const char *name;
@@ -37,7 +43,10 @@ static constexpr ArgumentTypeName argumentTypeNames[] = {
     {ArgumentType::Ptr, "ptr"},
     {ArgumentType::I64, "i64"},
     {ArgumentType::I32, "i32"},
-    {ArgumentType::F32, "f32"}};
+    {ArgumentType::F32, "f32"},
+    {ArgumentType::TensorMap, "tensor_map"}};
+static constexpr GridKindName gridKindNames[] = {
+    {GridKind::PerItem, "per_item"}, {GridKind::Resident, "resident"}};
 static constexpr GuardOpName guardOpNames[] = {
     {GuardOp::Eq, "=="}, {GuardOp::Ne, "!="}, {GuardOp::Lt, "<"},
     {GuardOp::Le, "<="}, {GuardOp::Gt, ">"},  {GuardOp::Ge, ">="}};
@@ -52,6 +61,13 @@ const char *attn::spelling(ArgumentType type) {
 static const char *spelling(GuardOp op) {
   for (const GuardOpName &entry : guardOpNames)
     if (entry.op == op)
+      return entry.name;
+  return "?";
+}
+
+static const char *spelling(GridKind kind) {
+  for (const GridKindName &entry : gridKindNames)
+    if (entry.kind == kind)
       return entry.name;
   return "?";
 }
@@ -81,11 +97,21 @@ static ordered_json termToJson(const GuardTerm &term) {
   return {{"mod", ordered_json::array({term.name, term.modulo})}};
 }
 
+static ordered_json argumentToJson(const KernelArgument &argument) {
+  ordered_json result = {{"name", argument.name},
+                         {"type", spelling(argument.type)}};
+  if (argument.type == ArgumentType::TensorMap) {
+    result["box_rows"] = argument.box.rows;
+    result["box_columns"] = argument.box.columns;
+    result["swizzle"] = argument.box.swizzleBytes;
+  }
+  return result;
+}
+
 static ordered_json kernelToJson(const Kernel &kernel) {
   ordered_json arguments = ordered_json::array();
   for (const KernelArgument &argument : kernel.arguments)
-    arguments.push_back(
-        {{"name", argument.name}, {"type", spelling(argument.type)}});
+    arguments.push_back(argumentToJson(argument));
   ordered_json workItems = ordered_json::array();
   for (const WorkFactor &factor : kernel.workItems) {
     if (factor.divisor == 1)
@@ -99,18 +125,18 @@ static ordered_json kernelToJson(const Kernel &kernel) {
     guards.push_back({{"lhs", termToJson(guard.lhs)},
                       {"op", spelling(guard.op)},
                       {"rhs", termToJson(guard.rhs)}});
-  return {{"name", kernel.name},
-          {"target", kernel.target},
-          {"block", kernel.block},
-          {"shared_bytes", kernel.sharedBytes},
-          {"tile_m", kernel.tileM},
-          {"tile_n", kernel.tileN},
-          {"schedule", kernel.schedule},
-          {"arguments", arguments},
-          {"work_items", workItems},
-          {"workspace_bytes_per_item", kernel.workspaceBytesPerItem},
-          {"guards", guards},
-          {"ptx", kernel.ptx}};
+  ordered_json result = {
+      {"name", kernel.name},         {"target", kernel.target},
+      {"block", kernel.block},       {"shared_bytes", kernel.sharedBytes},
+      {"tile_m", kernel.tileM},      {"tile_n", kernel.tileN},
+      {"schedule", kernel.schedule}, {"arguments", arguments},
+      {"work_items", workItems},     {"grid", spelling(kernel.grid)}};
+  if (kernel.grid == GridKind::Resident)
+    result["blocks_per_sm"] = kernel.blocksPerMultiprocessor;
+  result["workspace_bytes_per_item"] = kernel.workspaceBytesPerItem;
+  result["guards"] = guards;
+  result["ptx"] = kernel.ptx;
+  return result;
 }
 
 std::string attn::toJson(const Package &package) {
@@ -239,7 +265,40 @@ static KernelArgument readArgument(const json &value, const Problem &problem,
     fail(where, "argument '" + argument.name + "' has type " + type +
                     ", expected " + spelling(*expected));
   argument.type = *expected;
+  if (argument.type == ArgumentType::TensorMap) {
+    auto integer = [&](const char *name) {
+      return asInteger(member(value, name, where), where + "." + name, 0,
+                       INT32_MAX);
+    };
+    argument.box = {integer("box_rows"), integer("box_columns"),
+                    integer("swizzle")};
+    std::string fault = boxFault(problem, argument);
+    if (!fault.empty())
+      fail(where, "argument '" + argument.name + "': " + fault);
+  }
   return argument;
+}
+
+static void readGrid(const json &value, const std::string &where,
+                     Kernel &kernel) {
+  // CUDA programming guide, "Technical Specifications": resident blocks.
+  constexpr int64_t maxResidentBlocks = 32;
+  if (!value.contains("grid"))
+    return;
+  std::string grid = readString(value, "grid", where);
+  auto entry = std::find_if(
+      std::begin(gridKindNames), std::end(gridKindNames),
+      [&](const GridKindName &known) { return grid == known.name; });
+  if (entry == std::end(gridKindNames))
+    fail(where + ".grid",
+         "expected per_item or resident, found '" + grid + "'");
+  kernel.grid = entry->kind;
+  if (!value.contains("blocks_per_sm"))
+    return;
+  if (kernel.grid != GridKind::Resident)
+    fail(where + ".blocks_per_sm", "expected only with \"grid\": \"resident\"");
+  kernel.blocksPerMultiprocessor = asInteger(
+      value["blocks_per_sm"], where + ".blocks_per_sm", 1, maxResidentBlocks);
 }
 
 static Kernel readKernel(const json &value, const Problem &problem,
@@ -267,6 +326,7 @@ static Kernel readKernel(const json &value, const Problem &problem,
   if (value.contains("workspace_bytes_per_item"))
     kernel.workspaceBytesPerItem =
         integer("workspace_bytes_per_item", 0, maxSharedBytes);
+  readGrid(value, where, kernel);
   auto element = [&](const char *name, size_t i) {
     return where + "." + name + "[" + std::to_string(i) + "]";
   };
@@ -284,6 +344,8 @@ static Kernel readKernel(const json &value, const Problem &problem,
 }
 
 static int64_t byteSize(ArgumentType type) {
+  if (type == ArgumentType::TensorMap)
+    return sizeof(EncodedTensorMap);
   return type == ArgumentType::Ptr || type == ArgumentType::I64 ? 8 : 4;
 }
 

@@ -69,13 +69,21 @@ struct LaunchArguments {
   int64_t workspaceBytes = 0;
   std::map<std::string, ParamValue> params;
   std::map<std::string, TensorBinding> tensors;
-  std::optional<int64_t> grid; ///< blocks; unset: one per work item
+  std::optional<int64_t> grid; ///< blocks; unset: as the kernel says
+};
+
+/// A parameter that only the device can encode.
+struct MapArgument {
+  size_t index = 0; ///< its place among the parameters
+  TensorMap map;
 };
 
 /// A checked launch, ready for any stream.
 struct LaunchPlan {
   const Kernel *kernel = nullptr; ///< null: nothing to compute, no launch
+  /// The places of `maps` are empty until the launch.
   LaunchConfig config;
+  std::vector<MapArgument> maps;
   int64_t workItems = 0;
   std::string reason; ///< which kernel, and why
 };
@@ -95,9 +103,9 @@ std::vector<int64_t> extents(const Problem &problem, const Tensor &tensor,
 /// The factor applied to q . k in this launch: auto, the number, or the param.
 double launchScale(const Problem &problem, const LaunchArguments &arguments);
 
-/// The first kernel, in chooser order, whose target runs on the device and
-/// whose guards hold. Sets `reason`. Throws LaunchError naming what each
-/// kernel lacks when none fits.
+/// The first kernel, in chooser order, whose target runs on the device, whose
+/// guards hold and whose tensor maps can express the operands. Sets `reason`.
+/// Throws LaunchError naming what each kernel lacks when none fits.
 const Kernel &chooseKernel(const Package &package,
                            const LaunchArguments &arguments,
                            const DeviceInfo &device, std::string &reason);

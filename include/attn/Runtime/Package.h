@@ -32,8 +32,16 @@ public:
   using std::runtime_error::runtime_error;
 };
 
-/// Binary form of a kernel parameter. A Bool param travels as I32.
-enum class ArgumentType { Ptr, I64, I32, F32 };
+/// Binary form of a kernel parameter. A Bool param travels as I32; a TensorMap
+/// is 128 bytes by value, which the device encodes.
+enum class ArgumentType { Ptr, I64, I32, F32, TensorMap };
+
+/// What one copy through a tensor map moves: a box of the operand.
+struct TensorBox {
+  int64_t rows = 0;         ///< positions, 1 to 256
+  int64_t columns = 0;      ///< elements of the head dim, 1 to 256
+  int64_t swizzleBytes = 0; ///< span that is swizzled: 0 (none), 32, 64, 128
+};
 
 /// A kernel parameter. Names (docs/Runtime.md, "Kernel arguments"):
 ///   Ptr  q k v o lse q_lens k_lens workspace tensor:NAME
@@ -41,9 +49,11 @@ enum class ArgumentType { Ptr, I64, I32, F32 };
 ///   I32  batch q_len k_len
 ///   F32  scale
 ///   param:NAME in the type of the param
+///   TensorMap  {q,k,v,o}_map: dimensions (head dim, position, head, batch)
 struct KernelArgument {
   std::string name;
   ArgumentType type = ArgumentType::Ptr;
+  TensorBox box = {}; ///< of a TensorMap
 };
 
 /// ceil(extent / divisor); extent is batch, heads, kv_heads, q_len or k_len.
@@ -66,6 +76,10 @@ struct Guard {
   GuardTerm rhs;
 };
 
+/// Blocks of a launch that asks for no grid of its own: one for each work item,
+/// or as many as the device holds at once, at most one for each item.
+enum class GridKind { PerItem, Resident };
+
 struct Kernel {
   std::string name;        ///< entry point in `ptx`
   std::string target;      ///< "sm_80", "sm_90a", ...
@@ -73,9 +87,12 @@ struct Kernel {
   int64_t block = 0;       ///< threads per block
   int64_t sharedBytes = 0; ///< dynamic shared memory per block
   std::vector<KernelArgument> arguments;
-  /// Their product is the number of work items, and the default grid. A kernel
-  /// loops over work items, so every grid from 1 block up gives the same bits.
+  /// Their product is the number of work items. A kernel loops over work items,
+  /// so every grid from 1 block up gives the same bits.
   std::vector<WorkFactor> workItems;
+  GridKind grid = GridKind::PerItem;
+  /// Blocks that a multiprocessor holds, for GridKind::Resident.
+  int64_t blocksPerMultiprocessor = 1;
   /// Bytes of global workspace per work item.
   int64_t workspaceBytesPerItem = 0;
   int64_t tileM = 0, tileN = 0;

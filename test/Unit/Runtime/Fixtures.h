@@ -48,8 +48,23 @@ inline const char *ptxTypeOf(ArgumentType type) {
     return ".u32";
   case ArgumentType::F32:
     return ".f32";
+  case ArgumentType::TensorMap:
+    return ".align 64 .b8";
   }
   return "";
+}
+
+/// The text of a kernel that takes these arguments and does nothing.
+inline std::string emptyPtx(const std::string &name,
+                            const std::vector<KernelArgument> &arguments) {
+  std::string ptx =
+      ".version 7.8\n.target sm_80\n.visible .entry " + name + "(\n";
+  for (size_t i = 0; i < arguments.size(); ++i)
+    ptx += std::string(i ? ",\n" : "") + "\t.param " +
+           ptxTypeOf(arguments[i].type) + " " + name + "_param_" +
+           std::to_string(i) +
+           (arguments[i].type == ArgumentType::TensorMap ? "[128]" : "");
+  return ptx + "\n)\n{\n\tret;\n}\n";
 }
 
 inline Kernel smallKernel(const std::string &name = "fwd") {
@@ -70,12 +85,7 @@ inline Kernel smallKernel(const std::string &name = "fwd") {
                       {"param:left", ArgumentType::I32},
                       {"param:slope", ArgumentType::F32},
                       {"tensor:bias", ArgumentType::Ptr}};
-  kernel.ptx = ".version 7.8\n.target sm_80\n.visible .entry " + name + "(\n";
-  for (size_t i = 0; i < kernel.arguments.size(); ++i)
-    kernel.ptx += std::string(i ? ",\n" : "") + "\t.param " +
-                  ptxTypeOf(kernel.arguments[i].type) + " " + name + "_param_" +
-                  std::to_string(i);
-  kernel.ptx += "\n)\n{\n\tret;\n}\n";
+  kernel.ptx = emptyPtx(name, kernel.arguments);
   kernel.workItems = {{"batch", 1}, {"heads", 1}, {"q_len", 128}};
   kernel.tileM = 128;
   kernel.tileN = 64;

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Fixtures.h"
+#include "RecordingDevice.h"
 
 #include <cstring>
 #include <functional>
@@ -66,6 +67,23 @@ TEST(Launch, GridIsOneBlockPerWorkItem) {
   LaunchArguments arguments = smallArguments();
   arguments.grid = 3;
   EXPECT_EQ(plan(arguments).config.grid[0], 3u);
+}
+
+TEST(Launch, ResidentGridFillsTheDeviceOnce) {
+  Package package = smallPackage();
+  Kernel &kernel = package.kernels[0];
+  kernel.grid = GridKind::Resident;
+  auto blocks = [&](const LaunchArguments &arguments) {
+    return planLaunch(package, arguments, smallDevice()).config.grid[0];
+  };
+  LaunchArguments arguments = smallArguments();
+  EXPECT_EQ(blocks(arguments), 4u); // multiprocessors
+  kernel.blocksPerMultiprocessor = 2;
+  EXPECT_EQ(blocks(arguments), 8u);
+  kernel.blocksPerMultiprocessor = 5;
+  EXPECT_EQ(blocks(arguments), 16u); // work items
+  arguments.grid = 100;
+  EXPECT_EQ(blocks(arguments), 100u);
 }
 
 TEST(Launch, EmptyLaunchesNeedNoPointers) {
@@ -266,45 +284,6 @@ TEST(Launch, InProcessPackageWithABadArgument) {
 //===----------------------------------------------------------------------===//
 // LoadedPackage on a device that records
 //===----------------------------------------------------------------------===//
-
-struct Record {
-  std::vector<std::string> loaded, launched;
-  LaunchConfig last;
-};
-
-class RecordingModule : public DeviceModule {
-public:
-  explicit RecordingModule(Record &record) : record(record) {}
-  void launch(const std::string &kernel, const LaunchConfig &config) override {
-    record.launched.push_back(kernel);
-    record.last = config;
-  }
-  int occupancy(const std::string &, int, int64_t) override { return 1; }
-
-private:
-  Record &record;
-};
-
-class RecordingDevice : public Device {
-public:
-  Record record;
-  DeviceInfo info() const override { return smallDevice(); }
-  DevicePtr allocate(size_t) override { return 0; }
-  void release(DevicePtr) override {}
-  void copyToDevice(DevicePtr, const void *, size_t) override {}
-  void copyFromDevice(void *, DevicePtr, size_t) override {}
-  void fill32(DevicePtr, uint32_t, size_t) override {}
-  std::unique_ptr<DeviceModule> loadModule(const std::string &ptx) override {
-    record.loaded.push_back(ptx);
-    return std::make_unique<RecordingModule>(record);
-  }
-  EncodedTensorMap encodeTensorMap(const TensorMap &) override { return {}; }
-  void synchronize() override {}
-  double timeMilliseconds(StreamHandle, int, void (*)(void *),
-                          void *) override {
-    return 1;
-  }
-};
 
 TEST(LoadedPackage, LoadsOnceAndUsesTheCallersStream) {
   Package package = smallPackage();

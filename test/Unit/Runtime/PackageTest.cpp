@@ -29,6 +29,11 @@ Package fullPackage() {
       {{"k_stride_s", 0, 8}, GuardOp::Eq, {"", 0, 0}},
       {{"q_align", 0, 0}, GuardOp::Ge, {"", 128, 0}},
   };
+  kernel.grid = GridKind::Resident;
+  kernel.blocksPerMultiprocessor = 2;
+  kernel.arguments.push_back(
+      {"k_map", ArgumentType::TensorMap, {128, 64, 128}});
+  kernel.ptx = emptyPtx(kernel.name, kernel.arguments);
   package.chooser = {"fwd_short", "fwd"};
   return package;
 }
@@ -58,6 +63,15 @@ TEST(Package, RoundTrip) {
   ASSERT_EQ(kernel.guards.size(), 3u);
   EXPECT_EQ(toString(kernel.guards[1]), "k_stride_s % 8 == 0");
   EXPECT_EQ(toString(kernel.guards[2]), "q_align >= 128");
+  EXPECT_EQ(kernel.grid, GridKind::Resident);
+  EXPECT_EQ(kernel.blocksPerMultiprocessor, 2);
+  EXPECT_EQ(read.kernels[0].grid, GridKind::PerItem);
+  const KernelArgument &map = kernel.arguments.back();
+  EXPECT_EQ(map.name, "k_map");
+  EXPECT_EQ(map.type, ArgumentType::TensorMap);
+  EXPECT_EQ(map.box.rows, 128);
+  EXPECT_EQ(map.box.columns, 64);
+  EXPECT_EQ(map.box.swizzleBytes, 128);
   EXPECT_EQ(read.chooser, package.chooser);
   EXPECT_EQ(read.problem.tensors[0].name, "bias");
 }
@@ -68,6 +82,11 @@ TEST(Package, ManifestSpelling) {
             json::parse(R"(["batch", "heads", {"ceildiv": ["q_len", 128]}])"));
   EXPECT_EQ(kernel["arguments"][0],
             json::parse(R"({"name":"q","type":"ptr"})"));
+  EXPECT_EQ(kernel["arguments"].back(),
+            json::parse(R"({"name":"k_map","type":"tensor_map","box_rows":128,
+                            "box_columns":64,"swizzle":128})"));
+  EXPECT_EQ(kernel["grid"], "resident");
+  EXPECT_EQ(kernel["blocks_per_sm"], 2);
   EXPECT_EQ(
       kernel["guards"][1],
       json::parse(R"({"lhs":{"mod":["k_stride_s",8]},"op":"==","rhs":0})"));
@@ -156,8 +175,8 @@ TEST(Package, ArgumentsAreThoseOfThePtx) {
     return messageAfter([&](json &root) { edit(root["kernels"][1]); });
   };
   EXPECT_EQ(kernel([](json &k) { k["arguments"].erase(11); }),
-            "malformed package: kernels[1].arguments: expected the 12 "
-            "parameters of the PTX, found 11");
+            "malformed package: kernels[1].arguments: expected the 13 "
+            "parameters of the PTX, found 12");
   EXPECT_EQ(
       kernel([](json &k) { std::swap(k["arguments"][0], k["arguments"][6]); }),
       "malformed package: kernels[1].arguments[0]: 'q_len' has 4 bytes, "
@@ -180,6 +199,70 @@ TEST(Package, ParametersOfAKernelInPtx) {
   EXPECT_EQ(ptxParameterBytes(ptx, "b"), Sizes(std::vector<int64_t>()));
   EXPECT_EQ(ptxParameterBytes(ptx, "helper"), std::nullopt);
   EXPECT_EQ(ptxParameterBytes("/* .entry a", "a"), std::nullopt);
+}
+
+TEST(Package, TensorMaps) {
+  auto map = [](const char *field, const json &value,
+                const char *name = "k_map") {
+    return messageAfter([&](json &root) {
+      json &argument = root["kernels"][1]["arguments"].back();
+      argument["name"] = name;
+      argument[field] = value;
+    });
+  };
+  const std::string where = "malformed package: kernels[1].arguments[12]",
+                    named = where + ": argument 'k_map': ";
+  EXPECT_EQ(map("type", "ptr"),
+            where + ": argument 'k_map' has type ptr, expected tensor_map");
+  EXPECT_EQ(map("swizzle", 128, "k_stride_map"),
+            where + ": nothing can bind an argument named 'k_stride_map'");
+  EXPECT_EQ(map("swizzle", 128, "l_map"),
+            where + ": nothing can bind an argument named 'l_map'");
+  EXPECT_EQ(map("box_rows", 0), named + "box_rows = 0: allowed 1 .. 256");
+  EXPECT_EQ(map("box_rows", 257), named + "box_rows = 257: allowed 1 .. 256");
+  EXPECT_EQ(map("box_columns", 0), named + "box_columns = 0: allowed 1 .. 256");
+  EXPECT_EQ(map("box_columns", -1),
+            where + ".box_columns: expected 0 .. 2147483647, found -1");
+  EXPECT_EQ(map("box_columns", 60),
+            named + "box_columns = 60 elements (120 "
+                    "bytes): allowed multiples of 16 bytes");
+  EXPECT_EQ(map("box_columns", 72),
+            named + "box_columns = 72 elements (144 bytes): allowed up to the "
+                    "swizzle's span of 128 bytes");
+  EXPECT_EQ(map("swizzle", 16),
+            named + "swizzle = 16: allowed 0, 32, 64, 128 bytes");
+  EXPECT_EQ(map("swizzle", "128"),
+            where + ".swizzle: expected an integer, found string");
+  for (const char *field : {"box_rows", "box_columns", "swizzle"})
+    EXPECT_EQ(messageAfter([&](json &root) {
+                root["kernels"][1]["arguments"].back().erase(field);
+              }),
+              where + ": the field '" + field + "' is missing");
+  EXPECT_EQ(messageAfter([](json &root) {
+              root["problem"]["output_o"] = false;
+              root["kernels"][1]["arguments"].back()["name"] = "o_map";
+            }),
+            where + ": nothing can bind an argument named 'o_map'");
+}
+
+TEST(Package, Grids) {
+  auto kernel = [](const char *field, const json &value) {
+    return messageAfter([&](json &root) { root["kernels"][0][field] = value; });
+  };
+  const std::string where = "malformed package: kernels[0].";
+  EXPECT_EQ(kernel("grid", "persistent"),
+            where + "grid: expected per_item or resident, found 'persistent'");
+  EXPECT_EQ(kernel("grid", 1), where + "grid: expected a string, found number");
+  EXPECT_EQ(kernel("blocks_per_sm", 2),
+            where + "blocks_per_sm: expected only with \"grid\": \"resident\"");
+  EXPECT_EQ(messageAfter(
+                [](json &root) { root["kernels"][1]["blocks_per_sm"] = 33; }),
+            "malformed package: kernels[1].blocks_per_sm: expected 1 .. 32, "
+            "found 33");
+  // Packages from before the field have one block per work item.
+  json root = json::parse(toJson(fullPackage()));
+  root["kernels"][0].erase("grid");
+  EXPECT_EQ(packageFromJson(root.dump()).kernels[0].grid, GridKind::PerItem);
 }
 
 TEST(Package, ChooserAndGuards) {

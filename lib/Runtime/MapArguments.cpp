@@ -1,0 +1,162 @@
+//===- MapArguments.cpp - Tensor maps as kernel arguments -----------------===//
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "MapArguments.h"
+#include "ArgumentNames.h"
+#include "LaunchChecks.h"
+
+#include <array>
+
+using namespace attn;
+
+// CUDA Driver API, cuTensorMapEncodeTiled.
+static constexpr int64_t unitBytes = 16, maxBoxExtent = 256;
+static constexpr __int128 strideLimitBytes = __int128(1) << 40;
+
+static std::optional<TensorMap::Swizzle> swizzleOf(int64_t spanBytes) {
+  switch (spanBytes) {
+  case 0:
+    return TensorMap::Swizzle::None;
+  case 32:
+    return TensorMap::Swizzle::Span32;
+  case 64:
+    return TensorMap::Swizzle::Span64;
+  case 128:
+    return TensorMap::Swizzle::Span128;
+  default:
+    return std::nullopt;
+  }
+}
+
+static TensorMap::Format formatOf(DType type) {
+  switch (type) {
+  case DType::BF16:
+    return TensorMap::Format::BF16;
+  case DType::F16:
+    return TensorMap::Format::F16;
+  case DType::F32:
+    return TensorMap::Format::F32;
+  case DType::I32:
+    return TensorMap::Format::I32;
+  case DType::I64:
+    return TensorMap::Format::I64;
+  case DType::E4M3:
+  case DType::E5M2:
+  case DType::I8:
+  case DType::U8:
+  case DType::Bool:
+    return TensorMap::Format::U8;
+  }
+  return TensorMap::Format::U8;
+}
+
+std::string attn::boxFault(const Problem &problem,
+                           const KernelArgument &argument) {
+  const TensorBox &box = argument.box;
+  if (box.rows < 1 || box.rows > maxBoxExtent)
+    return "box_rows = " + std::to_string(box.rows) + ": allowed 1 .. " +
+           std::to_string(maxBoxExtent);
+  if (box.columns < 1 || box.columns > maxBoxExtent)
+    return "box_columns = " + std::to_string(box.columns) + ": allowed 1 .. " +
+           std::to_string(maxBoxExtent);
+  if (!swizzleOf(box.swizzleBytes))
+    return "swizzle = " + std::to_string(box.swizzleBytes) +
+           ": allowed 0, 32, 64, 128 bytes";
+  // The type does not depend on the lengths of a launch.
+  DType type =
+      operandShape(problem, LaunchArguments(), *parseMapName(argument.name))
+          .type;
+  int64_t rowBytes = box.columns * byteSize(type);
+  std::string row = "box_columns = " + std::to_string(box.columns) +
+                    " elements (" + std::to_string(rowBytes) + " bytes): ";
+  if (rowBytes % unitBytes)
+    return row + "allowed multiples of " + std::to_string(unitBytes) + " bytes";
+  if (box.swizzleBytes && rowBytes > box.swizzleBytes)
+    return row + "allowed up to the swizzle's span of " +
+           std::to_string(box.swizzleBytes) + " bytes";
+  return "";
+}
+
+namespace {
+/// A dimension of a map beyond the head dim.
+struct Axis {
+  char name;
+  int64_t extent, stride; ///< stride in elements
+};
+} // namespace
+
+/// In the order of a map's dimensions.
+static std::array<Axis, 3> axesOf(const OperandShape &shape, int64_t batch,
+                                  const TensorView &view) {
+  return {Axis{'s', shape.positions, view.strideS},
+          Axis{'h', shape.heads, view.strideH}, Axis{'b', batch, view.strideB}};
+}
+
+static bool isEmpty(const OperandShape &shape, int64_t batch) {
+  return batch == 0 || shape.heads == 0 || shape.positions == 0;
+}
+
+std::string attn::mapObstacle(const Problem &problem,
+                              const LaunchArguments &arguments,
+                              const KernelArgument &argument) {
+  std::optional<std::string> operand = parseMapName(argument.name);
+  if (!operand)
+    return "";
+  OperandShape shape = operandShape(problem, arguments, *operand);
+  if (isEmpty(shape, arguments.batch))
+    return "";
+  int64_t elementBytes = byteSize(shape.type);
+  for (const Axis &axis :
+       axesOf(shape, arguments.batch, operandView(arguments, *operand))) {
+    if (axis.extent == 1)
+      continue;
+    std::string field = argument.name + ": " + *operand + "_stride_" +
+                        axis.name + " = " + std::to_string(axis.stride);
+    if (axis.stride == 0)
+      return field + " on an axis of " + std::to_string(axis.extent) +
+             " elements: a tensor map cannot broadcast";
+    __int128 bytes = __int128(axis.stride) * elementBytes;
+    if (bytes < 0 || bytes % unitBytes || bytes >= strideLimitBytes)
+      return field + " elements of " + std::to_string(elementBytes) +
+             " bytes: a tensor map allows multiples of " +
+             std::to_string(unitBytes) + " bytes below 2^40";
+  }
+  return "";
+}
+
+TensorMap attn::tensorMapOf(const Problem &problem,
+                            const LaunchArguments &arguments,
+                            const KernelArgument &argument) {
+  std::string operand = *parseMapName(argument.name);
+  OperandShape shape = operandShape(problem, arguments, operand);
+  const TensorView &view = operandView(arguments, operand);
+  int64_t elementBytes = byteSize(shape.type);
+  bool empty = isEmpty(shape, arguments.batch);
+  TensorMap map;
+  map.format = formatOf(shape.type);
+  map.swizzle = *swizzleOf(argument.box.swizzleBytes);
+  // A swizzled row of a box is one line of the L2 cache.
+  map.promotion = TensorMap::L2Promotion::Bytes128;
+  map.rank = 4;
+  // An empty operand may have any address; q has elements in every launch.
+  map.base = empty ? arguments.q.data : view.data;
+  map.dims[0] = empty ? 1 : uint64_t(shape.headDim);
+  map.box = {uint32_t(argument.box.columns), uint32_t(argument.box.rows), 1, 1,
+             0};
+  // A stride that is never used must still be legal.
+  int64_t rowBytes = shape.headDim * elementBytes;
+  uint64_t anyStride = (rowBytes + unitBytes - 1) / unitBytes * unitBytes;
+  size_t dim = 1;
+  for (const Axis &axis : axesOf(shape, arguments.batch, view)) {
+    bool single = empty || axis.extent == 1;
+    map.dims[dim] = single ? 1 : uint64_t(axis.extent);
+    map.strides[dim - 1] =
+        single ? anyStride : uint64_t(axis.stride * elementBytes);
+    ++dim;
+  }
+  return map;
+}
