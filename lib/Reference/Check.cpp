@@ -166,11 +166,20 @@ private:
 };
 
 void addWarnings(const Launch &launch, CheckReport &report) {
+  double spacing = ulp(DType::F32, report.maxAbsLogit);
+  bool differs =
+      report.failures || report.lseFailures || report.plainRuleFailed;
   if (report.maxAbsLogit * log2e >= exactLogit2)
     report.warnings.push_back(
-        "C13: the largest scaled logit, " + std::to_string(report.maxAbsLogit) +
+        "C13: the largest scaled logit, " + spellNumber(report.maxAbsLogit) +
         ", times log2(e) is 2^29 or more: beyond it exp2(s * c - max * c) "
         "keeps a residue of rounding that matters");
+  else if (differs && spacing / 2 > toleranceOf(launch.problem->dtype))
+    report.warnings.push_back(
+        "C13: logits are f32, which has numbers " + spellNumber(spacing) +
+        " apart at the largest scaled logit, " +
+        spellNumber(report.maxAbsLogit) +
+        ": smaller differences between the keys of a row are lost");
   if (report.divisionByZero)
     report.warnings.push_back("C9: " + report.divisionByZero->message() +
                               "; the result was taken as 0");

@@ -7,19 +7,14 @@
 
 #include "ExprJson.h"
 #include "attn/Reference/Check.h"
+#include "attn/Reference/Numbers.h"
 
-#include <cstdio>
+#include <cmath>
 
 using nlohmann::json;
 
 namespace attn {
 namespace {
-
-std::string spell(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.6g", value);
-  return text;
-}
 
 std::string place(const Difference &difference) {
   std::string text = difference.d < 0 ? "lse" : "o";
@@ -33,9 +28,13 @@ std::string place(const Difference &difference) {
 }
 
 std::string values(const Difference &difference) {
-  return "got " + spell(difference.got) + ", expected " +
-         spell(difference.expected) + ", error " + spell(difference.error) +
-         ", bound " + spell(difference.bound);
+  if (std::isnan(difference.expected))
+    return "got " + spellNumber(difference.got) +
+           ", but the reference itself is nan there, which nothing matches";
+  return "got " + spellNumber(difference.got) + ", expected " +
+         spellNumber(difference.expected) + ", error " +
+         spellNumber(difference.error) + ", bound " +
+         spellNumber(difference.bound);
 }
 
 std::string spellIndex(const std::vector<int64_t> &index) {
@@ -100,16 +99,18 @@ std::string CheckReport::text() const {
   if (worstLse)
     text += " Worst " + place(*worstLse) + ": " + values(*worstLse) + ".";
   if (worst)
-    text += " Largest error " + spell(maxError) + "; a plain implementation " +
-            (plainRuleFailed ? "has only " : "has ") + spell(plainError) +
-            " (limit " + spell(plainLimit) + ").";
+    text += " Largest error " + spellNumber(maxError) +
+            "; a plain implementation " +
+            (plainRuleFailed ? "has only " : "has ") + spellNumber(plainError) +
+            " (limit " + spellNumber(plainLimit) + ").";
   if (outOfRange)
     text += " Read out of range: " + outOfRange->message() + ".";
   for (const MonotoneFailure &failure : monotone)
     text += " Tensor '" + failure.tensor +
             "' is declared monotone but decreases at " +
-            spellIndex(failure.index) + ", from " + spell(failure.before) +
-            " to " + spell(failure.after) + ".";
+            spellIndex(failure.index) + ", from " +
+            spellNumber(failure.before) + " to " + spellNumber(failure.after) +
+            ".";
   for (const std::string &warning : warnings)
     text += " Warning: " + warning + ".";
   return text;

@@ -11,6 +11,7 @@
 #include <array>
 #include <cassert>
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 #include <limits>
 
@@ -305,6 +306,12 @@ void loadElements(DType type, const void *data, int64_t index, int64_t count,
   else
     for (int64_t j = 0; j < count; ++j)
       out[j] = loadElement(type, data, index + j);
+}
+
+std::string spellNumber(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.6g", value);
+  return text;
 }
 
 } // namespace attn

@@ -8,6 +8,7 @@
 #include "attn/Reference/Oracle.h"
 #include "OracleWorker.h"
 #include "ParallelFor.h"
+#include "attn/Reference/Numbers.h"
 
 #include <algorithm>
 #include <cmath>
@@ -92,8 +93,7 @@ double launchScale(const Launch &launch) {
   value = float(value);
   if (!found || !(value > 0) || !std::isfinite(value))
     throw std::runtime_error("scale: expected a param above 0, found '" +
-                             problem.scaleParam +
-                             "' = " + std::to_string(value));
+                             problem.scaleParam + "' = " + spellNumber(value));
   return value;
 }
 

@@ -8,6 +8,8 @@
 #include "LaunchChecks.h"
 #include "ArgumentNames.h"
 
+#include "attn/Reference/Numbers.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -295,7 +297,7 @@ static void checkParam(const Param &param, const ParamValue &value) {
     return;
   }
   if (value.isFloat)
-    refuse(field + " = " + std::to_string(value.floatValue) +
+    refuse(field + " = " + spellNumber(value.floatValue) +
            ": expected an integer (" + spelling(param.type) + ")");
   if (param.type == DType::I32)
     checkRange<int64_t>(field, value.intValue, INT32_MIN, INT32_MAX);
@@ -313,7 +315,7 @@ static void checkParams(const Problem &problem, const LaunchArguments &args) {
   }
   double scale = launchScale(problem, args);
   if (!(scale > 0) || !std::isfinite(float(scale)))
-    refuse("scale = " + std::to_string(scale) +
+    refuse("scale = " + spellNumber(scale) +
            ": allowed positive finite numbers");
 }
 

@@ -23,6 +23,7 @@
 #include "attn/Reference/Problem.h"
 
 #include <cstdint>
+#include <string>
 
 namespace attn {
 
@@ -54,6 +55,9 @@ void storeElement(DType type, void *data, int64_t index, double value);
 /// `count` consecutive elements from `index` on as doubles: loadElement, fast.
 void loadElements(DType type, const void *data, int64_t index, int64_t count,
                   double *out);
+
+/// A number in a message: six significant digits, as %g.
+std::string spellNumber(double value);
 
 } // namespace attn
 

@@ -124,6 +124,9 @@ TEST(Check, NaNOnEitherSideFails) {
   report = reference.judge();
   EXPECT_FALSE(report.passed);
   EXPECT_GT(report.nanExpected, 0);
+  EXPECT_NE(report.text().find("but the reference itself is nan there"),
+            std::string::npos)
+      << report.text();
 }
 
 TEST(Check, LseInBaseTwoFails) {
@@ -181,6 +184,20 @@ TEST(Check, LargeLogitsWarn) {
   ASSERT_EQ(report.warnings.size(), 1u);
   EXPECT_EQ(report.warnings[0].substr(0, 4), "C13:");
   EXPECT_TRUE(report.passed) << report.text();
+}
+
+TEST(Check, LogitsThatF32RoundsAreNamedWhereTheCheckFails) {
+  Judged judged;
+  judged.t.problem.score = add(s(), toFloat(constant(100000000)));
+  judged.run();
+  EXPECT_TRUE(judged.judge().warnings.empty()) << judged.judge().text();
+  judged.set(0, 0, 3, 3, 100);
+  CheckReport report = judged.judge();
+  ASSERT_EQ(report.warnings.size(), 1u);
+  EXPECT_EQ(report.warnings[0],
+            "C13: logits are f32, which has numbers 8 apart at the largest "
+            "scaled logit, 1e+08: smaller differences between the keys of a "
+            "row are lost");
 }
 
 TEST(Check, OverflowOfTheOutputTypeIsExpected) {
