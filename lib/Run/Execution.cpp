@@ -133,10 +133,27 @@ LaunchArguments Execution::arguments(std::optional<int64_t> grid) {
   return arguments;
 }
 
+void Execution::clearWorkCounter() {
+  std::vector<uint8_t> zeros(size_t(workCounterBytes(package.package())), 0);
+  if (workspace && !zeros.empty())
+    device.copyToDevice(workspace->data(), zeros.data(), zeros.size());
+}
+
+std::optional<std::string> Execution::workCounterViolation() const {
+  int32_t counter[2] = {};
+  if (workspace && workCounterBytes(package.package()))
+    device.copyFromDevice(counter, workspace->data(), sizeof(counter));
+  if (counter[0] == 0 && counter[1] == 0)
+    return std::nullopt;
+  return "the kernel left its work counter at " + std::to_string(counter[0]) +
+         ", " + std::to_string(counter[1]) + ", expected 0, 0";
+}
+
 LaunchPlan Execution::run(std::optional<int64_t> grid) {
   for (GuardedBuffer *buffer : {o.get(), lse.get(), workspace.get()})
     if (buffer)
       buffer->poison();
+  clearWorkCounter();
   LaunchPlan plan = package.launch(arguments(grid));
   device.synchronize();
   return plan;
@@ -218,6 +235,8 @@ std::vector<std::string> Execution::violations(const OutputImage &image,
   unchanged("v", *v, inputs.v.bytes);
   for (const auto &[name, tensor] : inputs.tensors)
     unchanged(name.c_str(), *tensors.at(name), tensor.bytes);
+  if (std::optional<std::string> violation = workCounterViolation())
+    found.push_back(*violation);
   if (o)
     checkWritten("o", inputs.o, image.o, launched, found);
   if (lse)

@@ -68,15 +68,16 @@ public:
   Execution(Device &device, LoadedPackage &package, const Inputs &inputs,
             const ExecutionOptions &options);
 
-  /// Poisons outputs and workspace, launches on `grid` blocks (unset: the
-  /// default) and waits.
+  /// Poisons outputs and workspace but its work counter, launches on `grid`
+  /// blocks (unset: the default) and waits.
   LaunchPlan run(std::optional<int64_t> grid);
   /// The arguments of a launch, pointers included.
   LaunchArguments arguments(std::optional<int64_t> grid);
 
   OutputImage outputs() const;
   /// Guard bands overwritten, inputs changed, gaps of the outputs written,
-  /// output elements not written: one line for the first of each kind.
+  /// output elements not written, work counter not reset: one line for the
+  /// first of each kind.
   /// `launched`: false when there was nothing to launch.
   std::vector<std::string> violations(const OutputImage &image,
                                       bool launched) const;
@@ -84,6 +85,8 @@ public:
 private:
   using Buffer = std::unique_ptr<GuardedBuffer>;
   Buffer make(const std::string &name, int64_t bytes);
+  void clearWorkCounter();
+  std::optional<std::string> workCounterViolation() const;
   Buffer makeInput(const std::string &name,
                    const std::vector<uint8_t> &contents);
 

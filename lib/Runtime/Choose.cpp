@@ -9,6 +9,8 @@
 #include "LaunchChecks.h"
 #include "MapArguments.h"
 
+#include <algorithm>
+
 using namespace attn;
 
 bool attn::targetRunsOn(const std::string &target, int smMajor, int smMinor) {
@@ -129,6 +131,28 @@ const Kernel &attn::chooseKernel(const Package &package,
   throw LaunchError("no kernel of the package runs this launch: " + passedOver);
 }
 
+static bool usesWorkCounter(const Kernel &kernel) {
+  return std::any_of(kernel.arguments.begin(), kernel.arguments.end(),
+                     [](const KernelArgument &argument) {
+                       return argument.name == "work_counter";
+                     });
+}
+
+int64_t attn::workCounterBytes(const Package &package) {
+  // Two i32, and what follows stays aligned.
+  return std::any_of(package.kernels.begin(), package.kernels.end(),
+                     usesWorkCounter)
+             ? accessAlignmentBytes
+             : 0;
+}
+
+int64_t attn::kernelWorkspaceBytes(const Package &package, const Kernel &kernel,
+                                   int64_t workItems) {
+  if (kernel.workspaceBytesPerItem == 0 && !usesWorkCounter(kernel))
+    return 0;
+  return workCounterBytes(package) + kernel.workspaceBytesPerItem * workItems;
+}
+
 int64_t attn::workspaceBytes(const Package &package,
                              const LaunchArguments &arguments,
                              const DeviceInfo &device) {
@@ -136,6 +160,6 @@ int64_t attn::workspaceBytes(const Package &package,
     return 0;
   std::string reason;
   const Kernel &kernel = chooseKernel(package, arguments, device, reason);
-  return kernel.workspaceBytesPerItem *
-         workItemCount(kernel, package.problem, arguments);
+  return kernelWorkspaceBytes(
+      package, kernel, workItemCount(kernel, package.problem, arguments));
 }

@@ -36,7 +36,7 @@ static std::vector<uint8_t> paramBytes(const Param &param,
                                   : bytesOf<int32_t>(value);
 }
 
-static DevicePtr pointerOf(const LaunchArguments &args,
+static DevicePtr pointerOf(const Package &package, const LaunchArguments &args,
                            const std::string &name) {
   if (std::optional<std::string> tensor = afterPrefix(name, "tensor:")) {
     auto it = args.tensors.find(*tensor);
@@ -46,8 +46,10 @@ static DevicePtr pointerOf(const LaunchArguments &args,
     return args.qLens;
   if (name == "k_lens")
     return args.kLens;
-  if (name == "workspace")
+  if (name == "work_counter")
     return args.workspace;
+  if (name == "workspace")
+    return args.workspace + DevicePtr(workCounterBytes(package));
   return operandView(args, name).data;
 }
 
@@ -69,9 +71,10 @@ static void checkArgument(const Problem &problem,
 }
 
 /// The binary form of one parameter.
-static std::vector<uint8_t> marshal(const Problem &problem,
+static std::vector<uint8_t> marshal(const Package &package,
                                     const LaunchArguments &args,
                                     const KernelArgument &argument) {
+  const Problem &problem = package.problem;
   const std::string &name = argument.name;
   if (std::optional<std::string> param = afterPrefix(name, "param:"))
     return paramBytes(*findParam(problem, *param), args);
@@ -82,7 +85,7 @@ static std::vector<uint8_t> marshal(const Problem &problem,
     return bytesOf<float>(launchScale(problem, args));
   if (argument.type == ArgumentType::I32)
     return bytesOf<int32_t>(workExtent(problem, args, name));
-  return bytesOf<DevicePtr>(pointerOf(args, name));
+  return bytesOf<DevicePtr>(pointerOf(package, args, name));
 }
 
 /// Blocks when the caller asks for none; at least one.
@@ -108,7 +111,7 @@ LaunchPlan attn::planLaunch(const Package &package,
   }
   const Kernel &kernel = chooseKernel(package, arguments, device, plan.reason);
   plan.workItems = workItemCount(kernel, package.problem, arguments);
-  int64_t workspace = kernel.workspaceBytesPerItem * plan.workItems;
+  int64_t workspace = kernelWorkspaceBytes(package, kernel, plan.workItems);
   if (workspace > 0 &&
       (arguments.workspaceBytes < workspace ||
        arguments.workspace % accessAlignmentBytes || !arguments.workspace))
@@ -129,7 +132,7 @@ LaunchPlan attn::planLaunch(const Package &package,
       plan.maps.push_back({plan.config.arguments.size(),
                            tensorMapOf(package.problem, arguments, argument)});
     else
-      bytes = marshal(package.problem, arguments, argument);
+      bytes = marshal(package, arguments, argument);
     plan.config.arguments.push_back(std::move(bytes));
   }
   return plan;

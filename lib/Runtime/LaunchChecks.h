@@ -41,6 +41,10 @@ OperandShape operandShape(const Problem &problem,
 int64_t workExtent(const Problem &problem, const LaunchArguments &arguments,
                    const std::string &name);
 
+/// Bytes of workspace for a launch of `kernel`; 0 when it uses none.
+int64_t kernelWorkspaceBytes(const Package &package, const Kernel &kernel,
+                             int64_t workItems);
+
 /// The product of a kernel's work factors; at most maxGrid, else LaunchError.
 int64_t workItemCount(const Kernel &kernel, const Problem &problem,
                       const LaunchArguments &arguments);

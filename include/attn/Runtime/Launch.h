@@ -65,6 +65,7 @@ struct LaunchArguments {
   int64_t batch = 1, qLen = 0, kLen = 0;
   TensorView q, k, v, o, lse;
   DevicePtr qLens = 0, kLens = 0; ///< i32[batch], `batch padded` only
+  /// Of one package, and of one launch at a time.
   DevicePtr workspace = 0;
   int64_t workspaceBytes = 0;
   std::map<std::string, ParamValue> params;
@@ -110,7 +111,14 @@ const Kernel &chooseKernel(const Package &package,
                            const LaunchArguments &arguments,
                            const DeviceInfo &device, std::string &reason);
 
-/// Bytes of workspace that a launch with these lengths needs.
+/// Bytes at the start of a workspace that hold the work counter: two i32, the
+/// next work item and the blocks that are done. They are 0 before the first
+/// launch on a workspace, and every launch leaves them so. All kernels of a
+/// package reserve them as soon as one uses them, so that a workspace serves
+/// any of its launches.
+int64_t workCounterBytes(const Package &package);
+
+/// Bytes of workspace that a launch with these lengths and strides needs.
 int64_t workspaceBytes(const Package &package, const LaunchArguments &arguments,
                        const DeviceInfo &device);
 

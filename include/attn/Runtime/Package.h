@@ -44,7 +44,7 @@ struct TensorBox {
 };
 
 /// A kernel parameter. Names (docs/Runtime.md, "Kernel arguments"):
-///   Ptr  q k v o lse q_lens k_lens workspace tensor:NAME
+///   Ptr  q k v o lse q_lens k_lens workspace work_counter tensor:NAME
 ///   I64  {q,k,v,o,lse}_stride_{b,h,s}, in elements
 ///   I32  batch q_len k_len
 ///   F32  scale

@@ -124,6 +124,14 @@ TEST(CheckRun, StrayWrites) {
                        "random: the kernel changed its input k"));
 }
 
+TEST(CheckRun, WorkCounterIsReset) {
+  CheckResult result = runCheck(Mistake::LeavesCounter);
+  EXPECT_FALSE(result.passed());
+  EXPECT_TRUE(mentions(result, "random: the kernel left its work counter at 7, "
+                               "0, expected 0, 0 (grid 16)"))
+      << result.text();
+}
+
 TEST(CheckRun, TailsArePoisoned) {
   CheckResult result = runCheck(Mistake::ReadsTail);
   EXPECT_FALSE(result.passed());

@@ -49,6 +49,7 @@ Package test::hostPackage(int64_t heads, int64_t kvHeads, int64_t headDim) {
   for (const char *length : {"batch", "q_len", "k_len"})
     kernel.arguments.push_back({length, ArgumentType::I32});
   kernel.arguments.push_back({"scale", ArgumentType::F32});
+  kernel.arguments.push_back({"work_counter", ArgumentType::Ptr});
   kernel.workItems = {{"batch", 1}, {"heads", 1}, {"q_len", 16}};
   kernel.tileM = 16;
   package.kernels = {kernel};
@@ -67,6 +68,7 @@ struct Parameters {
   View q, k, v, o, lse;
   int32_t batch, qLen, kLen;
   float scale;
+  int32_t *workCounter;
 };
 
 template <typename T> T take(const LaunchConfig &config, size_t &next) {
@@ -97,6 +99,9 @@ public:
     for (int32_t *length : {&p.batch, &p.qLen, &p.kLen})
       *length = take<int32_t>(config, next);
     p.scale = take<float>(config, next);
+    p.workCounter = reinterpret_cast<int32_t *>(take<uint64_t>(config, next));
+    if (p.workCounter[0] || p.workCounter[1])
+      throw DeviceError("the work counter is not zero");
     if (device.mistake == Mistake::ScalesTwice)
       p.scale *= 1.5f;
     for (int64_t b = 0; b < p.batch; ++b)
@@ -165,6 +170,9 @@ private:
       break;
     case Mistake::ChangesK:
       p.k.data[0] ^= 1;
+      break;
+    case Mistake::LeavesCounter:
+      p.workCounter[0] = 7;
       break;
     case Mistake::DependsOnGrid:
       o[0] ^= config.grid[0] % 2;

@@ -32,6 +32,7 @@ enum class Mistake {
   ShiftsKeys,     ///< V of the next key: random V with equal logits hides it
   DependsOnGrid,  ///< the last bit of one element
   DependsOnCalls, ///< the same, by run
+  LeavesCounter,  ///< the work counter is not reset
   ScalesTwice,    ///< wrong numbers everywhere
   Faults          ///< as after an illegal address
 };

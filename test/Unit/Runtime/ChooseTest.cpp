@@ -123,6 +123,15 @@ TEST(Choose, Workspace) {
   package.kernels[0].workspaceBytesPerItem = 48;
   // 2 batch entries x 4 heads x ceil(200 / 128) tiles.
   EXPECT_EQ(workspaceBytes(package, smallArguments(), smallDevice()), 16 * 48);
+  // The work counter lies in front, for every kernel of the package.
+  package.kernels.push_back(smallKernel("dynamic"));
+  package.kernels[1].arguments.push_back({"work_counter", ArgumentType::Ptr});
+  EXPECT_EQ(workspaceBytes(package, smallArguments(), smallDevice()),
+            16 + 16 * 48);
+  package.kernels[0].workspaceBytesPerItem = 0;
+  EXPECT_EQ(workspaceBytes(package, smallArguments(), smallDevice()), 0);
+  package.chooser = {"dynamic"};
+  EXPECT_EQ(workspaceBytes(package, smallArguments(), smallDevice()), 16);
 }
 
 } // namespace

@@ -273,6 +273,28 @@ TEST(Launch, Workspace) {
   EXPECT_NE(planLaunch(package, arguments, smallDevice()).kernel, nullptr);
 }
 
+TEST(Launch, WorkCounterLiesInFrontOfTheWorkspace) {
+  Package package = smallPackage();
+  Kernel &kernel = package.kernels[0];
+  kernel.workspaceBytesPerItem = 32;
+  kernel.arguments.push_back({"workspace", ArgumentType::Ptr});
+  kernel.arguments.push_back({"work_counter", ArgumentType::Ptr});
+  LaunchArguments arguments = smallArguments();
+  arguments.workspace = 0x70000;
+  arguments.workspaceBytes = 16 + 512;
+  LaunchPlan result = planLaunch(package, arguments, smallDevice());
+  EXPECT_EQ(valueOf<uint64_t>(result.config.arguments[12]), 0x70010u);
+  EXPECT_EQ(valueOf<uint64_t>(result.config.arguments[13]), 0x70000u);
+  EXPECT_EQ(refusal(
+                [](LaunchArguments &a) {
+                  a.workspace = 0x70000;
+                  a.workspaceBytes = 527;
+                },
+                package),
+            "workspace of 527 bytes: expected 528 bytes or more, 16-byte "
+            "aligned");
+}
+
 TEST(Launch, InProcessPackageWithABadArgument) {
   Package package = smallPackage();
   package.kernels[0].arguments.push_back({"tensor:x", ArgumentType::Ptr});
