@@ -60,8 +60,17 @@ template <bool Bfloat> uint32_t addPair(uint32_t a, uint32_t b) {
   return high << 16 | low;
 }
 
-/// The new bits of one element.
-uint64_t apply(AtomicOp op, Type type, uint64_t old, uint64_t b, uint64_t c) {
+uint32_t addSingle(uint64_t a, uint64_t b, bool flushes) {
+  auto x = bitCast<float>(static_cast<uint32_t>(a));
+  auto y = bitCast<float>(static_cast<uint32_t>(b));
+  float sum = flushes ? flush(flush(x) + flush(y)) : x + y;
+  return bitCast<uint32_t>(canonical(sum));
+}
+
+/// The new bits of one element. In global memory single precision flushes
+/// subnormals (PTX ISA 9.7.13.6); `flushes` says so.
+uint64_t apply(AtomicOp op, Type type, uint64_t old, uint64_t b, uint64_t c,
+               bool flushes) {
   switch (type) {
   case Type::S32:
     return static_cast<uint32_t>(applyInteger<int32_t>(
@@ -74,11 +83,8 @@ uint64_t apply(AtomicOp op, Type type, uint64_t old, uint64_t b, uint64_t c) {
   case Type::U64:
   case Type::B64:
     return applyInteger<uint64_t>(op, old, b, c);
-  case Type::F32: {
-    float sum = bitCast<float>(static_cast<uint32_t>(old)) +
-                bitCast<float>(static_cast<uint32_t>(b));
-    return bitCast<uint32_t>(canonical(sum));
-  }
+  case Type::F32:
+    return addSingle(old, b, flushes);
   case Type::F64:
     return bitCast<uint64_t>(bitCast<double>(old) + bitCast<double>(b));
   case Type::F16:
@@ -103,12 +109,13 @@ uint64_t apply(AtomicOp op, Type type, uint64_t old, uint64_t b, uint64_t c) {
 
 /// Applies the operation and returns the old bits.
 template <class Bits>
-Bits update(uint8_t *host, const Inst &inst, uint64_t b, uint64_t c) {
+Bits update(uint8_t *host, const Inst &inst, uint64_t b, uint64_t c,
+            bool flushes) {
   auto *at = reinterpret_cast<Bits *>(host);
   Bits old = __atomic_load_n(at, __ATOMIC_SEQ_CST);
   for (;;) {
     auto next = static_cast<Bits>(
-        apply(static_cast<AtomicOp>(inst.a), inst.type, old, b, c));
+        apply(static_cast<AtomicOp>(inst.a), inst.type, old, b, c, flushes));
     if (__atomic_compare_exchange_n(at, &old, next, /*weak=*/false,
                                     __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
       return old;
@@ -127,13 +134,15 @@ void runAtomic(Warp &warp, const Inst &inst) {
     uint64_t address = warp.address(inst.src(0), inst.imm, lane);
     uint8_t *host = warp.resolve(inst, inst.space, address, elements * size,
                                  lane, Warp::Access::Atomic);
+    bool global = inst.space == Space::Global ||
+                  (inst.space == Space::Generic && address < sharedWindow);
     for (unsigned i = 0; i < elements; ++i) {
       uint64_t b = laneValue(warp, inst.src(1 + i), lane);
       uint64_t c = inst.a == Cas ? laneValue(warp, inst.src(2), lane) : 0;
       uint8_t *at = host + i * size;
-      uint64_t old = size == 8   ? update<uint64_t>(at, inst, b, c)
-                     : size == 4 ? update<uint32_t>(at, inst, b, c)
-                                 : update<uint16_t>(at, inst, b, c);
+      uint64_t old = size == 8   ? update<uint64_t>(at, inst, b, c, global)
+                     : size == 4 ? update<uint32_t>(at, inst, b, c, global)
+                                 : update<uint16_t>(at, inst, b, c, global);
       if (!inst.c)
         continue;
       const Operand &to = inst.dst(i);
@@ -178,12 +187,16 @@ void decodeAtomic(Builder &b, bool returns) {
       {"add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec"});
   b.take("noftz");
   bool hint = b.take("L2::cache_hint");
-  b.inst.b = b.take("v2") ? 2 : b.take("v4") ? 4 : 1;
+  b.inst.b = b.take("v2") ? 2 : b.take("v4") ? 4 : b.take("v8") ? 8 : 1;
   if (!op)
     b.refuse();
   b.inst.a = static_cast<uint8_t>(*op);
   Type type = b.takeType();
-  bool vectorOk = b.inst.b == 1 || (type == Type::F32 && *op == Add);
+  // Vectors hold at most 16 bytes (PTX ISA 9.7.13.7).
+  bool floats = !isIntegerLike(type) && type != Type::F64;
+  bool vectorOk = b.inst.b == 1 ||
+                  (floats && *op == Add && b.inst.b * typeBits(type) <= 128 &&
+                   b.inst.space != Space::Shared);
   if (!legalType(static_cast<AtomicOp>(*op), type) || !vectorOk)
     b.refuse();
   b.inst.type = type;

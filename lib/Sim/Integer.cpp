@@ -300,45 +300,29 @@ template <bool Mad> Handler pickWide(Type type) {
   }
 }
 
-void decodeMul(Builder &b) {
-  Type type = b.takeType();
-  if (decodeAsFloat(b, type))
-    return;
-  auto part = b.takeOneOf({"lo", "hi", "wide"});
-  if (!part)
-    b.refuse();
-  if (*part == 2) {
-    Type wide = widened(b, type);
-    b.inst.run = pickWide<false>(type);
-    b.expectOperands(3);
-    b.dst(0, wide);
-    b.src(1, type);
-    b.src(2, type);
-    return;
-  }
-  b.inst.run = *part == 0 ? pick2<MulLo>(b, type) : pick2<MulHi>(b, type);
-  operands(b, 2, type);
+template <bool Mad> Handler pickProduct(Builder &b, Type type, bool high) {
+  if constexpr (Mad)
+    return high ? pick3<MadHi>(b, type) : pick3<MadLo>(b, type);
+  else
+    return high ? pick2<MulHi>(b, type) : pick2<MulLo>(b, type);
 }
 
-void decodeMad(Builder &b) {
+template <bool Mad> void decodeProduct(Builder &b) {
   Type type = b.takeType();
   if (decodeAsFloat(b, type))
     return;
   auto part = b.takeOneOf({"lo", "hi", "wide"});
   if (!part)
     b.refuse();
-  if (*part == 2) {
-    Type wide = widened(b, type);
-    b.inst.run = pickWide<true>(type);
-    b.expectOperands(4);
-    b.dst(0, wide);
-    b.src(1, type);
-    b.src(2, type);
-    b.src(3, wide);
-    return;
-  }
-  b.inst.run = *part == 0 ? pick3<MadLo>(b, type) : pick3<MadHi>(b, type);
-  operands(b, 3, type);
+  bool wide = *part == 2;
+  Type result = wide ? widened(b, type) : type;
+  b.inst.run = wide ? pickWide<Mad>(type) : pickProduct<Mad>(b, type, *part);
+  b.expectOperands(Mad ? 4 : 3);
+  b.dst(0, result);
+  b.src(1, type);
+  b.src(2, type);
+  if (Mad)
+    b.src(3, result);
 }
 
 template <bool Add> void decode24(Builder &b) {
@@ -362,8 +346,8 @@ void decodeSad(Builder &b) {
 void addIntegerInstructions(DecodeTable &table) {
   table["add"] = decodeAddSub<Add, false>;
   table["sub"] = decodeAddSub<Sub, true>;
-  table["mul"] = decodeMul;
-  table["mad"] = decodeMad;
+  table["mul"] = decodeProduct<false>;
+  table["mad"] = decodeProduct<true>;
   table["mul24"] = decode24<false>;
   table["mad24"] = decode24<true>;
   table["sad"] = decodeSad;
