@@ -5,9 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CApiSupport.h"
 #include "Gpu.h"
-#include "attn/Runtime/Launch.h"
-#include "attn/Runtime/attn_runtime.h"
 
 #include <algorithm>
 #include <fstream>
@@ -16,9 +15,9 @@
 using namespace attn;
 
 namespace {
-/// A package on one context.
-struct OnContext {
-  std::unique_ptr<Device> device;
+/// A package on one device, or on one context of the caller's.
+struct OnDevice {
+  std::shared_ptr<Device> device;
   std::unique_ptr<LoadedPackage> loaded;
 };
 } // namespace
@@ -26,39 +25,27 @@ struct OnContext {
 struct attn_package {
   Package package;
   std::mutex mutex;
-  std::map<void *, OnContext> contexts;
+  std::shared_ptr<Device> chosen; ///< null: the caller's context
+  /// By context or device. A device is kept alive here, so no two are alike.
+  std::map<const void *, OnDevice> loaded;
 };
 
-static thread_local std::string lastError;
-
-/// Runs `body`; no exception crosses the C interface.
-template <typename Body> static int guarded(Body body) {
-  try {
-    lastError.clear();
-    body();
-    return ATTN_OK;
-  } catch (const ModuleError &error) {
-    lastError = error.what();
-    return ATTN_ERROR_INPUT;
-  } catch (const DeviceError &error) {
-    lastError = error.what();
-    return ATTN_ERROR_DEVICE;
-  } catch (const std::exception &error) {
-    lastError = error.what();
-    return ATTN_ERROR_INPUT;
-  }
+std::string &attn::lastError() {
+  static thread_local std::string text;
+  return text;
 }
 
-template <typename T> static T &required(T *pointer, const char *name) {
-  if (!pointer)
-    throw LaunchError(std::string(name) + ": null pointer");
-  return *pointer;
-}
-
-static void checkCount(const char *name, const void *array, int64_t count) {
+void attn::checkCount(const char *name, const void *array, int64_t count) {
   if (count < 0 || (count > 0 && !array))
     throw LaunchError(std::string(name) + " = " + std::to_string(count) +
                       ": expected 0 or more entries and an array for them");
+}
+
+void attn::checkStructBytes(int64_t found, size_t expected) {
+  if (found != int64_t(expected))
+    throw LaunchError("struct_bytes = " + std::to_string(found) +
+                      ": this library expects " + std::to_string(expected) +
+                      " (header and library differ)");
 }
 
 static TensorView convert(const attn_view &view) {
@@ -67,11 +54,7 @@ static TensorView convert(const attn_view &view) {
 
 static LaunchArguments convert(const attn_launch_args *pointer) {
   const attn_launch_args &args = required(pointer, "args");
-  if (args.struct_bytes != int64_t(sizeof(attn_launch_args)))
-    throw LaunchError("struct_bytes = " + std::to_string(args.struct_bytes) +
-                      ": this library expects " +
-                      std::to_string(sizeof(attn_launch_args)) +
-                      " (header and library differ)");
+  checkStructBytes(args.struct_bytes, sizeof(attn_launch_args));
   LaunchArguments result;
   result.batch = args.batch;
   result.qLen = args.q_len;
@@ -103,12 +86,14 @@ static LaunchArguments convert(const attn_launch_args *pointer) {
   return result;
 }
 
-static LoadedPackage &onCurrentContext(attn_package &package) {
-  void *context = currentGpuContext();
+/// The package where it is to run: loaded at the first call there.
+static LoadedPackage &loadedPackage(attn_package &package) {
   std::lock_guard<std::mutex> lock(package.mutex);
-  OnContext &entry = package.contexts[context];
+  const void *key = package.chosen ? package.chosen.get() : currentGpuContext();
+  OnDevice &entry = package.loaded[key];
   if (!entry.loaded) {
-    entry.device = openCurrentGpu();
+    entry.device = package.chosen ? package.chosen
+                                  : std::shared_ptr<Device>(openCurrentGpu());
     entry.loaded =
         std::make_unique<LoadedPackage>(package.package, *entry.device);
   }
@@ -148,6 +133,50 @@ int attn_package_parse(const char *text, int64_t bytes,
 
 void attn_package_free(attn_package *package) { delete package; }
 
+int attn_package_use(attn_package *package, attn_device *device) {
+  return guarded([&] {
+    attn_package &handle = required(package, "package");
+    std::lock_guard<std::mutex> lock(handle.mutex);
+    handle.chosen = device ? device->device : nullptr;
+  });
+}
+
+static int32_t convert(DType type) {
+  switch (type) {
+  case DType::BF16:
+    return ATTN_BF16;
+  case DType::F16:
+    return ATTN_F16;
+  case DType::F32:
+    return ATTN_F32;
+  case DType::E4M3:
+    return ATTN_E4M3;
+  case DType::E5M2:
+    return ATTN_E5M2;
+  default:
+    throw LaunchError(std::string("element type ") + spelling(type) +
+                      ": this interface has no name for it");
+  }
+}
+
+int attn_query_problem(const attn_package *package, attn_problem *result) {
+  return guarded([&] {
+    attn_problem &out = required(result, "problem");
+    checkStructBytes(out.struct_bytes, sizeof(attn_problem));
+    const Problem &problem = required(package, "package").package.problem;
+    out.name = problem.name.c_str();
+    out.heads = problem.heads;
+    out.kv_heads = problem.kvHeads;
+    out.head_dim_qk = problem.headDimQK;
+    out.head_dim_v = problem.headDimV;
+    out.q_type = convert(problem.dtype);
+    out.kv_type = convert(problem.kvDtype);
+    out.o_type = convert(problem.out);
+    out.has_o = problem.outputO;
+    out.has_lse = problem.outputLse;
+  });
+}
+
 int attn_query_workspace(attn_package *package, const attn_launch_args *args,
                          int64_t *bytes) {
   return guarded([&] {
@@ -155,20 +184,16 @@ int attn_query_workspace(attn_package *package, const attn_launch_args *args,
     LaunchArguments arguments = convert(args);
     attn_package &handle = required(package, "package");
     *bytes = workspaceBytes(handle.package, arguments,
-                            onCurrentContext(handle).deviceInfo());
+                            loadedPackage(handle).deviceInfo());
   });
 }
 
 int attn_prepare(attn_package *package, const attn_launch_args *args) {
   return guarded([&] {
     LaunchArguments arguments = convert(args);
-    LoadedPackage &loaded = onCurrentContext(required(package, "package"));
-    LaunchPlan plan =
-        planLaunch(loaded.package(), arguments, loaded.deviceInfo());
-    if (plan.kernel)
-      loaded.module(*plan.kernel)
-          .occupancy(plan.kernel->name, int(plan.kernel->block),
-                     plan.kernel->sharedBytes);
+    LoadedPackage &loaded = loadedPackage(required(package, "package"));
+    loaded.prepare(
+        planLaunch(loaded.package(), arguments, loaded.deviceInfo()));
   });
 }
 
@@ -176,7 +201,7 @@ int attn_launch(attn_package *package, const attn_launch_args *args,
                 void *stream) {
   return guarded([&] {
     LaunchArguments arguments = convert(args);
-    onCurrentContext(required(package, "package")).launch(arguments, stream);
+    loadedPackage(required(package, "package")).launch(arguments, stream);
   });
 }
 
@@ -188,7 +213,7 @@ int attn_explain(attn_package *package, const attn_launch_args *args,
                         ": expected 1 or more");
     required(text, "text") = '\0';
     LaunchArguments arguments = convert(args);
-    LoadedPackage &loaded = onCurrentContext(required(package, "package"));
+    LoadedPackage &loaded = loadedPackage(required(package, "package"));
     std::string reason =
         planLaunch(loaded.package(), arguments, loaded.deviceInfo()).reason;
     size_t length = std::min(reason.size(), size_t(bytes - 1));
@@ -197,4 +222,4 @@ int attn_explain(attn_package *package, const attn_launch_args *args,
   });
 }
 
-const char *attn_last_error(void) { return lastError.c_str(); }
+const char *attn_last_error(void) { return lastError().c_str(); }

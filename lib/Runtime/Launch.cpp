@@ -142,11 +142,27 @@ LoadedPackage::LoadedPackage(const Package &package, Device &device)
     : thePackage(package), device(device), info(device.info()) {}
 
 DeviceModule &LoadedPackage::module(const Kernel &kernel) {
-  std::lock_guard<std::mutex> lock(mutex);
-  std::unique_ptr<DeviceModule> &slot = modules[&kernel];
-  if (!slot)
-    slot = device.loadModule(kernel.ptx);
-  return *slot;
+  auto find = [&]() -> Slot & {
+    std::lock_guard<std::mutex> lock(mutex);
+    return modules[&kernel];
+  };
+  Slot &slot = find();
+  std::lock_guard<std::mutex> lock(slot.loading);
+  if (!slot.module)
+    slot.module = device.loadModule(kernel.ptx);
+  return *slot.module;
+}
+
+void LoadedPackage::prepare(const LaunchPlan &plan) {
+  if (!plan.kernel)
+    return;
+  // The occupancy is asked for what it makes the device do: find the entry
+  // point, load it and allow it its shared memory.
+  module(*plan.kernel)
+      .occupancy(plan.kernel->name, int(plan.kernel->block),
+                 plan.kernel->sharedBytes);
+  for (const MapArgument &argument : plan.maps)
+    device.encodeTensorMap(argument.map);
 }
 
 void LoadedPackage::launch(const LaunchPlan &plan, StreamHandle stream) {

@@ -127,7 +127,8 @@ LaunchPlan planLaunch(const Package &package, const LaunchArguments &arguments,
                       const DeviceInfo &device);
 
 /// A package on a device; PTX is loaded at the first launch that needs it. Both
-/// must outlive it. Launching from several threads is safe.
+/// must outlive it. Launching from several threads is safe, as far as it is on
+/// the device; no thread waits for another to load another kernel.
 class LoadedPackage {
 public:
   LoadedPackage(const Package &package, Device &device);
@@ -138,6 +139,8 @@ public:
                     StreamHandle stream = nullptr);
   /// Launches a plan made by planLaunch for this package and device.
   void launch(const LaunchPlan &plan, StreamHandle stream = nullptr);
+  /// Loads what launching the plan will need, so that it only launches.
+  void prepare(const LaunchPlan &plan);
   /// The loaded module of a kernel.
   DeviceModule &module(const Kernel &kernel);
 
@@ -145,11 +148,16 @@ public:
   const DeviceInfo &deviceInfo() const { return info; }
 
 private:
+  struct Slot {
+    std::mutex loading;
+    std::unique_ptr<DeviceModule> module;
+  };
+
   const Package &thePackage;
   Device &device;
   DeviceInfo info;
-  std::mutex mutex;
-  std::map<const Kernel *, std::unique_ptr<DeviceModule>> modules;
+  std::mutex mutex; ///< of the map, not of what is in it
+  std::map<const Kernel *, Slot> modules;
 };
 
 } // namespace attn

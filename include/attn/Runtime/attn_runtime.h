@@ -10,15 +10,26 @@
 // function interface: every type is a fixed-width integer, a double or a
 // pointer.
 //
-// Functions return ATTN_OK or an error code; attn_last_error() then says what
-// was refused, with the value and the legal range. The only state outside a
-// package is that text, one per thread.
+// Errors. Functions return ATTN_OK or an error code; attn_last_error() then
+// says in one line what was refused, with the value and what is allowed. A call
+// that failed has launched nothing.
 //
-// Launching uses the CUDA context that is current on the calling thread (the
-// primary context of a device, as the CUDA runtime and the frameworks make it)
-// and returns without waiting. A package may be used from several threads and
-// contexts; its PTX is loaded once for each context, at the first launch or
-// attn_prepare there. Free a package before its contexts are destroyed.
+// Where it runs. In the CUDA context that is current on the calling thread (the
+// primary context of a device, as the CUDA runtime and the frameworks make it),
+// or on an attn_device that the package was told to use. A package may be used
+// in several contexts; its PTX is loaded once for each. Free it before they are
+// destroyed.
+//
+// Threads. Any function may be called from any thread at any time, on the same
+// and on different handles; only the call that frees a handle must be the last
+// to have it. The one state outside of handles is the text of each thread's
+// last error (and the table of the driver's functions, once found). Launches
+// that may run at the same time need outputs and a workspace each of their own.
+//
+// Streams and graphs. A launch is asynchronous. After attn_prepare with the
+// same arguments it neither loads, allocates, copies nor waits, and may be
+// captured into a CUDA graph; a graph replays the pointers, lengths, strides
+// and params of the capture.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,11 +50,16 @@ enum {
 };
 
 typedef struct attn_package attn_package;
+typedef struct attn_device attn_device;
 
-/* q, k, v, o: [batch, heads, positions, head_dim] with innermost stride 1;
- * lse: f32 [batch, heads, q_len]. Strides are in elements. The base address
- * and every stride of q, k, v and o are multiples of 16 bytes, those of lse of
- * 4. The stride of an axis with one element is ignored. */
+/* q: [batch, heads, q_len, head_dim_qk]; k: [batch, kv_heads, k_len,
+ * head_dim_qk]; v: [batch, kv_heads, k_len, head_dim_v]; o: [batch, heads,
+ * q_len, head_dim_v], all with innermost stride 1; lse: f32 [batch, heads,
+ * q_len], natural logarithm. Strides are in elements. The base address and
+ * every stride of q, k, v and o are multiples of 16 bytes, those of lse of 4.
+ * Strides are not negative; inputs may have stride 0, elements of outputs must
+ * not overlap. The stride of an axis with one element is ignored. The memory
+ * stays the caller's, and must stay until the launch is done. */
 typedef struct attn_view {
   uint64_t data; /* device address; 0: absent */
   int64_t stride_b, stride_h, stride_s;
@@ -64,19 +80,39 @@ typedef struct attn_tensor {
   int64_t elements;
 } attn_tensor;
 
+/* Read during the call only: the struct, its arrays and its names may go when
+ * the call returns. Start from all zeros. */
 typedef struct attn_launch_args {
   int64_t struct_bytes; /* sizeof(attn_launch_args) where it was filled in */
+  /* batch 0 .. 2^31 - 1, lengths 0 .. 2^30, in positions */
   int64_t batch, q_len, k_len;
   attn_view q, k, v, o, lse;
   uint64_t q_lens, k_lens; /* i32[batch] for `batch padded`; else 0 */
-  uint64_t workspace;
+  uint64_t workspace;      /* device address, 16-byte aligned; see below */
   int64_t workspace_bytes;
   const attn_param *params; /* those that differ from the spec's defaults */
   int64_t param_count;
   const attn_tensor *tensors; /* every tensor of the spec */
   int64_t tensor_count;
-  int64_t grid; /* blocks; 0: one per work item. Any grid gives the same bits */
+  int64_t grid; /* blocks; 0: the kernel's own. Any grid gives the same bits */
 } attn_launch_args;
+
+enum { /* element types */
+       ATTN_BF16 = 0,
+       ATTN_F16 = 1,
+       ATTN_F32 = 2,
+       ATTN_E4M3 = 3,
+       ATTN_E5M2 = 4
+};
+
+/* What a package computes. */
+typedef struct attn_problem {
+  int64_t struct_bytes; /* in: sizeof(attn_problem) */
+  const char *name;     /* valid as long as the package */
+  int64_t heads, kv_heads, head_dim_qk, head_dim_v;
+  int32_t q_type, kv_type, o_type; /* ATTN_BF16 ... */
+  int32_t has_o, has_lse;          /* 1: the package computes it */
+} attn_problem;
 
 /* Reads the package in the file `path`. On success *package is to be freed by
  * attn_package_free; on failure it is set to null. Needs no GPU. */
@@ -86,13 +122,20 @@ int attn_package_parse(const char *text, int64_t bytes, attn_package **package);
 /* Unloads the package's kernels. Null is allowed. No launch of it may be
  * running. */
 void attn_package_free(attn_package *package);
+/* From the next call on the package runs on `device`; null: in the context of
+ * the calling thread again. */
+int attn_package_use(attn_package *package, attn_device *device);
+int attn_query_problem(const attn_package *package, attn_problem *problem);
 
-/* Bytes of workspace that a launch with these lengths needs on the current
- * device. */
+/* Bytes of workspace that a launch with these lengths and strides needs on the
+ * device; often 0. The caller allocates it, fills it with zeros once, and may
+ * pass it to any launch of this package that needs no more and does not run at
+ * the same time as another that was given it. */
 int attn_query_workspace(attn_package *package, const attn_launch_args *args,
                          int64_t *bytes);
 /* Checks the arguments and loads the kernel they choose, so that a following
- * attn_launch does neither a look-up nor an allocation (stream capture). */
+ * attn_launch with them only launches. May wait for the device; not to be
+ * called while a stream is being captured. */
 int attn_prepare(attn_package *package, const attn_launch_args *args);
 /* Checks, chooses a kernel and launches it on `stream` (a CUstream or
  * cudaStream_t; null: the default stream). batch or q_len 0 launches nothing
@@ -103,6 +146,27 @@ int attn_launch(attn_package *package, const attn_launch_args *args,
  * most `bytes` with the final zero). */
 int attn_explain(attn_package *package, const attn_launch_args *args,
                  char *text, int64_t bytes);
+
+/* A device without the CUDA runtime, with memory of its own making: "gpu" (the
+ * first one), "gpu:N" (the N-th from 0; its primary context, which calls leave
+ * current on their thread) or "sim", the PTX simulator. On the simulator a
+ * launch has run when it returns, `stream` is ignored, and whatever its
+ * sanitizer finds is an error. On success *device is to be closed by
+ * attn_device_close; on failure it is set to null. */
+int attn_device_open(const char *name, attn_device **device);
+/* Null is allowed. Packages that use the device may be freed later. */
+void attn_device_close(attn_device *device);
+/* Memory aligned to 256 bytes, of undefined contents. */
+int attn_device_allocate(attn_device *device, int64_t bytes, uint64_t *address);
+/* Address 0 is allowed. */
+int attn_device_release(attn_device *device, uint64_t address);
+/* Copies that wait for what was queued on the default stream. */
+int attn_device_write(attn_device *device, uint64_t address, const void *source,
+                      int64_t bytes);
+int attn_device_read(attn_device *device, void *destination, uint64_t address,
+                     int64_t bytes);
+/* Waits for all launches; a fault of a kernel is its error. */
+int attn_device_synchronize(attn_device *device);
 
 /* The message of this thread's last failed call; never null, valid until its
  * next call into the library. */

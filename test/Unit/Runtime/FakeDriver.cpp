@@ -29,6 +29,8 @@ static std::string &kernelName(CUfunction function) {
 
 static int contextObject, moduleObject;
 
+constexpr CUresult captureUnsupported = 900;
+
 extern "C" {
 
 CUresult cuInit(unsigned) { return fake().initResult; }
@@ -89,8 +91,12 @@ CUresult cuCtxGetDevice(CUdevice *device) {
   *device = 0;
   return success;
 }
-CUresult cuCtxSynchronize() { return fake().synchronizeResult; }
+CUresult cuCtxSynchronize() {
+  return fake().capturing ? captureUnsupported : fake().synchronizeResult;
+}
 CUresult cuMemAlloc_v2(CUdeviceptr *ptr, size_t bytes) {
+  if (fake().capturing)
+    return captureUnsupported;
   if (bytes > fake().freeBytes)
     return errorOutOfMemory;
   std::vector<uint8_t> buffer(bytes);
@@ -99,6 +105,8 @@ CUresult cuMemAlloc_v2(CUdeviceptr *ptr, size_t bytes) {
   return success;
 }
 CUresult cuMemFree_v2(CUdeviceptr ptr) {
+  if (fake().capturing)
+    return captureUnsupported;
   fake().memory.erase(ptr);
   return success;
 }
@@ -108,14 +116,20 @@ CUresult cuMemGetInfo_v2(size_t *free, size_t *total) {
   return success;
 }
 CUresult cuMemcpyHtoD_v2(CUdeviceptr dst, const void *src, size_t bytes) {
+  if (fake().capturing)
+    return captureUnsupported;
   std::memcpy(reinterpret_cast<void *>(dst), src, bytes);
   return success;
 }
 CUresult cuMemcpyDtoH_v2(void *dst, CUdeviceptr src, size_t bytes) {
+  if (fake().capturing)
+    return captureUnsupported;
   std::memcpy(dst, reinterpret_cast<const void *>(src), bytes);
   return success;
 }
 CUresult cuMemsetD32_v2(CUdeviceptr dst, unsigned pattern, size_t words) {
+  if (fake().capturing)
+    return captureUnsupported;
   for (size_t i = 0; i < words; ++i)
     std::memcpy(reinterpret_cast<uint8_t *>(dst) + i * sizeof(pattern),
                 &pattern, sizeof(pattern));
@@ -123,6 +137,8 @@ CUresult cuMemsetD32_v2(CUdeviceptr dst, unsigned pattern, size_t words) {
 }
 CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned count,
                             int *options, void **values) {
+  if (fake().capturing)
+    return captureUnsupported;
   fake().loaded.emplace_back(static_cast<const char *>(image));
   for (unsigned i = 0; i < count; ++i)
     if (options[i] == jitErrorLogBuffer)
@@ -137,6 +153,8 @@ CUresult cuModuleUnload(CUmodule) {
   return success;
 }
 CUresult cuModuleGetFunction(CUfunction *function, CUmodule, const char *name) {
+  if (fake().capturing)
+    return captureUnsupported;
   constexpr CUresult notFound = 500; // CUDA_ERROR_NOT_FOUND
   if (fake().loaded.back().find(name) == std::string::npos)
     return notFound;
@@ -147,6 +165,8 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule, const char *name) {
   return success;
 }
 CUresult cuFuncSetAttribute(CUfunction function, int attribute, int value) {
+  if (fake().capturing)
+    return captureUnsupported;
   if (attribute == functionMaxDynamicSharedBytes)
     fake().sharedLimit[kernelName(function)] = value;
   if (attribute == functionNonPortableClusterSize)
@@ -213,6 +233,8 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction,
   return success;
 }
 CUresult cuEventCreate(CUevent *event, unsigned) {
+  if (fake().capturing)
+    return captureUnsupported;
   ++fake().events;
   *event = reinterpret_cast<CUevent>(&contextObject);
   return success;

@@ -39,6 +39,9 @@ struct FakeDriver {
   std::string loadLog;
   int launchResult = 0, synchronizeResult = 0;
   bool hasCurrentContext = true;
+  /// A stream is being captured: what is not a launch fails, as in the
+  /// strictest mode of the driver.
+  bool capturing = false;
   std::vector<size_t> argumentBytes; ///< sizes of the kernel's parameters
 
   // What it was asked.

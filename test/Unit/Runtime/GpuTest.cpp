@@ -215,15 +215,7 @@ attn_view cView(const TensorView &view) {
   return {view.data, view.strideB, view.strideH, view.strideS};
 }
 
-TEST_F(GpuTest, CInterfaceLaunches) {
-  Package source = smallPackage();
-  std::string text = toJson(source);
-  attn_package *package = nullptr;
-  ASSERT_EQ(attn_package_parse(text.data(), int64_t(text.size()), &package),
-            ATTN_OK);
-  LaunchArguments small = smallArguments();
-  attn_param param = {"left", 0, 11, 0};
-  attn_tensor tensor = {"bias", 0x60000, 12};
+attn_launch_args cArguments(const LaunchArguments &small) {
   attn_launch_args args = {};
   args.struct_bytes = sizeof(args);
   args.batch = small.batch;
@@ -234,6 +226,18 @@ TEST_F(GpuTest, CInterfaceLaunches) {
   args.v = cView(small.v);
   args.o = cView(small.o);
   args.lse = cView(small.lse);
+  return args;
+}
+
+TEST_F(GpuTest, CInterfaceLaunches) {
+  Package source = smallPackage();
+  std::string text = toJson(source);
+  attn_package *package = nullptr;
+  ASSERT_EQ(attn_package_parse(text.data(), int64_t(text.size()), &package),
+            ATTN_OK);
+  attn_param param = {"left", 0, 11, 0};
+  attn_tensor tensor = {"bias", 0x60000, 12};
+  attn_launch_args args = cArguments(smallArguments());
   args.params = &param;
   args.param_count = 1;
   args.tensors = &tensor;
@@ -272,6 +276,61 @@ TEST_F(GpuTest, CInterfaceLaunches) {
   attn_package_free(package);
   EXPECT_EQ(fake->modules, 0);
   EXPECT_EQ(fake->contexts, 0); // the caller's was never retained
+}
+
+TEST_F(GpuTest, CInterfaceIsCapturableOncePrepared) {
+  Package source = smallPackage();
+  source.problem.tensors.clear();
+  Kernel &kernel = source.kernels[0];
+  kernel.arguments.pop_back();
+  kernel.arguments.push_back(
+      {"k_map", ArgumentType::TensorMap, {128, 64, 128}});
+  kernel.arguments.push_back({"work_counter", ArgumentType::Ptr});
+  kernel.ptx = emptyPtx("fwd", kernel.arguments);
+  std::string text = toJson(source);
+  attn_package *package = nullptr;
+  ASSERT_EQ(attn_package_parse(text.data(), int64_t(text.size()), &package),
+            ATTN_OK);
+  attn_launch_args args = cArguments(smallArguments());
+  args.workspace = 0x70000;
+  args.workspace_bytes = 16;
+  fake->capturing = true;
+  EXPECT_EQ(attn_launch(package, &args, nullptr), ATTN_ERROR_DEVICE);
+  fake->capturing = false;
+  ASSERT_EQ(attn_prepare(package, &args), ATTN_OK) << attn_last_error();
+  fake->capturing = true;
+  for (int i = 0; i < 3; ++i)
+    EXPECT_EQ(attn_launch(package, &args, nullptr), ATTN_OK)
+        << attn_last_error();
+  EXPECT_EQ(fake->launches.size(), 3u);
+  fake->capturing = false;
+  attn_package_free(package);
+}
+
+TEST_F(GpuTest, CInterfaceOpensAGpuItself) {
+  Package source = smallPackage();
+  source.problem.tensors.clear();
+  source.kernels[0].arguments.pop_back();
+  source.kernels[0].ptx = emptyPtx("fwd", source.kernels[0].arguments);
+  std::string text = toJson(source);
+  attn_device *device = nullptr;
+  attn_package *package = nullptr;
+  EXPECT_EQ(attn_device_open("gpu:7", &device), ATTN_ERROR_DEVICE);
+  EXPECT_STREQ(attn_last_error(), "GPU 7: allowed 0 .. 0");
+  ASSERT_EQ(attn_device_open("gpu", &device), ATTN_OK) << attn_last_error();
+  ASSERT_EQ(attn_package_parse(text.data(), int64_t(text.size()), &package),
+            ATTN_OK);
+  ASSERT_EQ(attn_package_use(package, device), ATTN_OK);
+  fake->hasCurrentContext = false; // none is needed
+  attn_launch_args args = cArguments(smallArguments());
+  EXPECT_EQ(attn_launch(package, &args, nullptr), ATTN_OK) << attn_last_error();
+  EXPECT_EQ(fake->launches.size(), 1u);
+  EXPECT_EQ(fake->contexts, 1);
+  attn_device_close(device);
+  EXPECT_EQ(fake->contexts, 1); // the package still has it
+  attn_package_free(package);
+  EXPECT_EQ(fake->modules, 0);
+  EXPECT_EQ(fake->contexts, 0);
 }
 
 TEST_F(GpuTest, CInterfaceNeedsAContext) {

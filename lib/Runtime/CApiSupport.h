@@ -1,0 +1,61 @@
+//===- CApiSupport.h - What the C functions share ---------------*- C++ -*-===//
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_LIB_RUNTIME_CAPISUPPORT_H
+#define ATTN_LIB_RUNTIME_CAPISUPPORT_H
+
+#include "attn/Runtime/Launch.h"
+#include "attn/Runtime/attn_runtime.h"
+
+#include <new>
+
+struct attn_device {
+  /// Packages that use the device share it, so that it may be closed first.
+  std::shared_ptr<attn::Device> device;
+};
+
+namespace attn {
+
+/// The text of the calling thread's last failed call.
+std::string &lastError();
+
+/// Runs `body`; no exception crosses the C interface.
+template <typename Body> int guarded(Body body) {
+  auto failed = [](const char *message, int code) {
+    lastError() = message;
+    return code;
+  };
+  try {
+    lastError().clear();
+    body();
+    return ATTN_OK;
+  } catch (const ModuleError &error) {
+    return failed(error.what(), ATTN_ERROR_INPUT);
+  } catch (const DeviceError &error) {
+    return failed(error.what(), ATTN_ERROR_DEVICE);
+  } catch (const std::bad_alloc &) {
+    // Short enough to need no memory of its own.
+    return failed("out of memory", ATTN_ERROR_DEVICE);
+  } catch (const std::exception &error) {
+    return failed(error.what(), ATTN_ERROR_INPUT);
+  }
+}
+
+template <typename T> T &required(T *pointer, const char *name) {
+  if (!pointer)
+    throw LaunchError(std::string(name) + ": null pointer");
+  return *pointer;
+}
+
+/// Throws unless there are 0 or more entries, and an array if there are any.
+void checkCount(const char *name, const void *array, int64_t count);
+/// Throws unless `found`, a struct_bytes, is the size here.
+void checkStructBytes(int64_t found, size_t expected);
+
+} // namespace attn
+
+#endif // ATTN_LIB_RUNTIME_CAPISUPPORT_H
