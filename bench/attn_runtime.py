@@ -59,25 +59,55 @@ class LaunchArgs(ctypes.Structure):
     ]
 
 
+class Problem(ctypes.Structure):
+    _fields_ = [
+        ("struct_bytes", ctypes.c_int64),
+        ("name", ctypes.c_char_p),
+        ("heads", ctypes.c_int64),
+        ("kv_heads", ctypes.c_int64),
+        ("head_dim_qk", ctypes.c_int64),
+        ("head_dim_v", ctypes.c_int64),
+        ("q_type", ctypes.c_int32),
+        ("kv_type", ctypes.c_int32),
+        ("o_type", ctypes.c_int32),
+        ("has_o", ctypes.c_int32),
+        ("has_lse", ctypes.c_int32),
+    ]
+
+
+BF16, F16, F32, E4M3, E5M2 = range(5)
+
+
 class Runtime:
     """The library's functions with their types; errors become exceptions."""
 
     def __init__(self, path):
         # Absolute: dlopen looks a bare name up in the system's folders.
         self.library = ctypes.CDLL(str(pathlib.Path(path).resolve()))
-        package, args = ctypes.c_void_p, ctypes.POINTER(LaunchArgs)
+        package, device, args = ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(LaunchArgs)
+        address, pointer, size = ctypes.c_uint64, ctypes.c_void_p, ctypes.c_int64
         signatures = {
             "attn_package_load": [ctypes.c_char_p, ctypes.POINTER(package)],
-            "attn_query_workspace": [package, args, ctypes.POINTER(ctypes.c_int64)],
+            "attn_package_parse": [ctypes.c_char_p, size, ctypes.POINTER(package)],
+            "attn_package_use": [package, device],
+            "attn_query_problem": [package, ctypes.POINTER(Problem)],
+            "attn_query_workspace": [package, args, ctypes.POINTER(size)],
             "attn_prepare": [package, args],
             "attn_launch": [package, args, ctypes.c_void_p],
-            "attn_explain": [package, args, ctypes.c_char_p, ctypes.c_int64],
+            "attn_explain": [package, args, ctypes.c_char_p, size],
+            "attn_device_open": [ctypes.c_char_p, ctypes.POINTER(device)],
+            "attn_device_allocate": [device, size, ctypes.POINTER(address)],
+            "attn_device_release": [device, address],
+            "attn_device_write": [device, address, pointer, size],
+            "attn_device_read": [device, pointer, address, size],
+            "attn_device_synchronize": [device],
         }
         for name, types in signatures.items():
             getattr(self.library, name).argtypes = types
             getattr(self.library, name).restype = ctypes.c_int
-        self.library.attn_package_free.argtypes = [package]
-        self.library.attn_package_free.restype = None
+        for name, handle in (("attn_package_free", package), ("attn_device_close", device)):
+            getattr(self.library, name).argtypes = [handle]
+            getattr(self.library, name).restype = None
         self.library.attn_last_error.restype = ctypes.c_char_p
 
     def call(self, name, *arguments):

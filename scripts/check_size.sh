@@ -13,7 +13,7 @@ limit_of() {
     include/*.h) echo 250 ;;
     *.td) echo 600 ;;
     lib/Conversion/*.cpp | lib/Sim/*.cpp) echo 700 ;;
-    *.cpp | *.h | *.py | *.sh) echo 500 ;;
+    *.c | *.cpp | *.h | *.py | *.sh) echo 500 ;;
     test/*.mlir | test/*.test | test/*.attn | test/*.ptx) echo 400 ;;
     *) echo 0 ;; # no limit
   esac
@@ -31,7 +31,7 @@ while read -r file; do
   if [ "$limit" -gt 0 ] && [ "$lines" -gt "$limit" ]; then
     complain "$file: error: expected at most $limit lines, found $lines; split it"
   fi
-done < <(find include lib tools test scripts bench -type f -not -path '*/__pycache__/*' | sort)
+done < <(find include lib tools test scripts bench examples -type f -not -path '*/__pycache__/*' | sort)
 
 # Functions of C++ sources. clang-format puts the closing brace of a body at the
 # indentation of its declaration. Namespaces, classes, enums and tables hold
@@ -39,7 +39,7 @@ done < <(find include lib tools test scripts bench -type f -not -path '*/__pycac
 max_function=80
 while read -r complaint; do
   complain "$complaint"
-done < <(find include lib tools -name '*.cpp' -o -name '*.h' | sort | xargs awk -v most="$max_function" '
+done < <(find include lib tools examples -name '*.c' -o -name '*.cpp' -o -name '*.h' | sort | xargs awk -v most="$max_function" '
   FNR == 1 { start = 0; declaration = "" }
   {
     match($0, /^ */)

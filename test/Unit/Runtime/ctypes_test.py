@@ -31,6 +31,26 @@ class Binding(unittest.TestCase):
         message = self.message("attn_launch", None, ctypes.byref(self.args), None)
         self.assertEqual(message, "attn_launch: package: null pointer")
 
+    def test_problem_matches_the_header(self):
+        problem = attn_runtime.Problem(struct_bytes=ctypes.sizeof(attn_runtime.Problem))
+        message = self.message("attn_query_problem", None, ctypes.byref(problem))
+        self.assertEqual(message, "attn_query_problem: package: null pointer")
+
+    def test_devices(self):
+        device, address = ctypes.c_void_p(), ctypes.c_uint64()
+        message = self.message("attn_device_open", b"tpu", ctypes.byref(device))
+        self.assertEqual(message, "attn_device_open: device 'tpu': expected gpu, gpu:N or sim")
+        self.runtime.call("attn_device_open", b"sim", ctypes.byref(device))
+        self.runtime.call("attn_device_allocate", device, 4, ctypes.byref(address))
+        self.runtime.call("attn_device_write", device, address, b"abcd", 4)
+        back = ctypes.create_string_buffer(4)
+        self.runtime.call("attn_device_read", device, back, address, 4)
+        self.assertEqual(back.raw, b"abcd")
+        message = self.message("attn_device_read", device, back, address.value + 1, 4)
+        self.assertIn("4-byte allocation", message)
+        self.runtime.call("attn_device_release", device, address)
+        self.runtime.library.attn_device_close(device)
+
     def test_another_size_is_refused(self):
         self.args.struct_bytes -= 8
         message = self.message("attn_launch", None, ctypes.byref(self.args), None)
