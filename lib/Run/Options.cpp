@@ -39,6 +39,11 @@ static cl::opt<DeviceChoice, false, WordParser<DeviceChoice>> device(
                clEnumValN(DeviceChoice::Simulator, "sim",
                           "the PTX simulator")));
 static cl::opt<std::string>
+    trace("trace", cl::value_desc("BLOCK:WARP[:LINE[-LINE]]"),
+          cl::cat(category),
+          cl::desc("on the simulator: print what one warp of one block does, "
+                   "in a range of PTX lines"));
+static cl::opt<std::string>
     grid("grid", cl::value_desc("N"), cl::cat(category),
          cl::desc("blocks to launch (default: one per work item)"));
 
@@ -233,6 +238,38 @@ static void requireEffect() {
                        entry.needs);
 }
 
+static SimTrace traceOption() {
+  SimTrace result;
+  if (!trace.getNumOccurrences())
+    return result;
+  llvm::SmallVector<llvm::StringRef, 3> parts;
+  llvm::StringRef(trace).split(parts, ':');
+  auto fail = [](const llvm::Twine &what) {
+    throw InputError("--trace=" + trace + ": " + what.str());
+  };
+  if (parts.size() != 2 && parts.size() != 3)
+    fail("expected BLOCK:WARP, BLOCK:WARP:LINE or BLOCK:WARP:FIRST-LAST");
+  auto number = [&](llvm::StringRef text, const char *what) -> unsigned {
+    unsigned value = 0;
+    if (text.getAsInteger(10, value))
+      fail(llvm::Twine("expected the number of a ") + what + ", found '" +
+           text + "'");
+    return value;
+  };
+  result.enabled = true;
+  result.block = number(parts[0], "block");
+  result.warp = number(parts[1], "warp");
+  if (parts.size() == 2)
+    return result;
+  auto [first, last] = parts[2].split('-');
+  result.firstLine = number(first, "PTX line");
+  result.lastLine =
+      parts[2].contains('-') ? number(last, "PTX line") : result.firstLine;
+  if (result.lastLine < result.firstLine)
+    fail("the last line comes before the first");
+  return result;
+}
+
 static CheckOptions checkOptions(uint64_t seed) {
   CheckOptions options;
   options.rows = parseRowChoice(rows);
@@ -262,6 +299,9 @@ RunOptions run::parseOptions(int argc, char **argv) {
   options.attention = attention;
   options.target = target;
   options.device = device;
+  options.trace = traceOption();
+  if (options.trace.enabled && options.device == DeviceChoice::Gpu)
+    throw InputError("--trace: needs --device=sim, found gpu");
   options.inputs = inputOptions();
   options.checkOptions = checkOptions(options.inputs.seed);
   options.saveO = saveO;

@@ -11,6 +11,8 @@
 #include "CheckRun.h"
 #include "Inputs.h"
 
+#include "attn/Sim/Simulator.h"
+
 #include <optional>
 #include <string>
 
@@ -23,6 +25,7 @@ struct RunOptions {
   std::string attention; ///< block of the spec; empty: its only one
   std::string target;    ///< empty: the device's
   DeviceChoice device = DeviceChoice::Auto;
+  SimTrace trace; ///< of every launch
   InputOptions inputs;
   std::string saveO, saveLse; ///< empty: not saved
   bool check = false, bench = false, json = false;

@@ -30,15 +30,21 @@ struct OpenedDevice {
 };
 } // namespace
 
-static OpenedDevice openDevice(DeviceChoice choice) {
-  if (choice == DeviceChoice::Gpu)
+static OpenedDevice openDevice(const RunOptions &options) {
+  SimulatorOptions simulator;
+  simulator.trace = options.trace;
+  if (options.device == DeviceChoice::Gpu)
     return {openGpu(), false, ""};
-  if (choice == DeviceChoice::Simulator)
-    return {openSimulator(), true, ""};
+  if (options.device == DeviceChoice::Simulator)
+    return {openSimulator(simulator), true, ""};
   try {
-    return {openGpu(), false, ""};
+    std::unique_ptr<Device> gpu = openGpu();
+    if (options.trace.enabled)
+      throw InputError("--trace: needs --device=sim, and --device=auto found " +
+                       gpu->info().name);
+    return {std::move(gpu), false, ""};
   } catch (const DeviceError &error) {
-    return {openSimulator(), true,
+    return {openSimulator(simulator), true,
             std::string(error.what()) + ": running on the simulator"};
   }
 }
@@ -210,7 +216,7 @@ ExitCode run::runSession(const RunOptions &options) {
     expect.o->checkFits("--expect-o", inputs.qLen, problem.headDimV);
   if (expect.lse)
     expect.lse->checkFits("--expect-lse", inputs.qLen, 1);
-  OpenedDevice opened = openDevice(options.device);
+  OpenedDevice opened = openDevice(options);
   DeviceInfo info = opened.device->info();
   if (source.package && !options.target.empty())
     throw InputError("--target=" + options.target +

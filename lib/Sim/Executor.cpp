@@ -8,7 +8,6 @@
 #include "Lanes.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
 
 namespace attn::sim {
@@ -338,31 +337,6 @@ void Warp::requireLanes(const Inst &inst, uint32_t needed) {
            ? "these threads have ended, yet the instruction needs them"
            : "these threads are elsewhere, yet the instruction needs them",
        "run it with all the lanes that it names converged");
-}
-
-void Warp::trace(const Inst &inst) {
-  const SimTrace &range = block->launch.options.trace;
-  if (inst.line < range.firstLine || inst.line > range.lastLine)
-    return;
-  std::fprintf(stderr, "[%08x] %u: %s", exec, inst.line,
-               program->texts[inst.text].c_str());
-  for (unsigned i = 0; i < inst.destinations; ++i) {
-    const Operand &to = inst.operands[i];
-    std::fprintf(stderr, "\n    ->");
-    if (to.words == 0) {
-      std::fprintf(stderr, " %08x", predicates[to.offset]);
-      continue;
-    }
-    const uint32_t *values = lanes(to);
-    for (unsigned lane = 0; lane < warpSize; ++lane)
-      if (to.words == 1)
-        std::fprintf(stderr, " %x", values[lane]);
-      else
-        std::fprintf(
-            stderr, " %llx",
-            static_cast<unsigned long long>(getLane<uint64_t>(values, lane)));
-  }
-  std::fprintf(stderr, "\n");
 }
 
 } // namespace attn::sim

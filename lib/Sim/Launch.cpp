@@ -194,6 +194,8 @@ void Launch::run() {
   started = lastPrint = std::chrono::steady_clock::now();
   uint64_t workers =
       options.threads ? options.threads : std::thread::hardware_concurrency();
+  if (options.trace.enabled)
+    checkTrace();
   workers = std::min<uint64_t>(std::max<uint64_t>(workers, 1), blocks);
   std::vector<std::thread> others;
   for (uint64_t i = 1; i < workers; ++i)
@@ -201,6 +203,8 @@ void Launch::run() {
   work();
   for (std::thread &other : others)
     other.join();
+  if (options.trace.enabled)
+    endTrace();
   if (!hostError.empty())
     throw DeviceError("simulator: kernel '" + program.name + "': " + hostError);
   if (findings.empty() || (options.onFinding && !aborted))

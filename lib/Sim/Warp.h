@@ -214,9 +214,13 @@ public:
   uint32_t threads = 0;     ///< per block
   uint32_t sharedBytes = 0; ///< per block, static and dynamic
   std::atomic<bool> stop{false};
+  /// Instructions that SimulatorOptions::trace printed, by one host thread.
+  uint64_t traced = 0;
 
 private:
   void checkShape() const;
+  void checkTrace() const;
+  void endTrace() const;
   void bindParameters();
   void work();
 
