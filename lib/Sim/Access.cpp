@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Warp.h"
+#include "Block.h"
+#include "Launch.h"
 
 namespace attn::sim {
 
@@ -58,11 +59,11 @@ uint8_t *Warp::resolve(const Inst &inst, Space space, uint64_t address,
   default:
     break;
   }
-  return globalBytes(inst, address, bytes, bytes, lane, access);
+  return resolveGlobal(inst, address, bytes, bytes, lane, access);
 }
 
-uint8_t *Warp::globalBytes(const Inst &inst, uint64_t address, uint32_t bytes,
-                           uint32_t align, unsigned lane, Access access) {
+uint8_t *Warp::resolveGlobal(const Inst &inst, uint64_t address, uint32_t bytes,
+                             uint32_t align, unsigned lane, Access access) {
   if (!lastAllocation || !lastAllocation->contains(address, bytes)) {
     lastAllocation = block->launch.memory.find(address);
     if (!lastAllocation || !lastAllocation->contains(address, bytes))
@@ -73,20 +74,19 @@ uint8_t *Warp::globalBytes(const Inst &inst, uint64_t address, uint32_t bytes,
   return lastAllocation->host + (address - lastAllocation->base);
 }
 
-const uint8_t *Warp::resolveGlobal(const Inst &inst, uint64_t address,
-                                   uint32_t bytes, uint32_t align,
-                                   unsigned lane) {
-  return globalBytes(inst, address, bytes, align, lane, Access::Read);
-}
-
 uint8_t *Warp::resolveShared(const Inst &inst, uint64_t address, uint32_t bytes,
                              unsigned lane, Access access) {
-  std::vector<uint8_t> &shared = block->shared;
+  Block *owner = block;
   uint64_t offset = address - sharedBase;
-  if (offset > shared.size() || bytes > shared.size() - offset ||
-      (address & (bytes - 1)))
-    outOfBounds(inst, Space::Shared, address, bytes, bytes, lane, access);
-  if (SharedShadow *shadow = block->shadow.get()) {
+  if (offset > owner->shared.size() || bytes > owner->shared.size() - offset ||
+      (address & (bytes - 1))) {
+    SharedPlace place = sharedPlace(inst, address, bytes, bytes, lane);
+    owner = place.block;
+    offset = place.offset;
+    if (owner != block)
+      owner->noteVisit(*this, inst);
+  }
+  if (SharedShadow *shadow = owner->shadow.get()) {
     auto at = static_cast<uint32_t>(offset);
     switch (access) {
     case Access::Read:
@@ -100,21 +100,37 @@ uint8_t *Warp::resolveShared(const Inst &inst, uint64_t address, uint32_t bytes,
       break;
     }
   }
-  return shared.data() + offset;
+  return owner->shared.data() + offset;
 }
 
-uint32_t Warp::sharedOffset(const Inst &inst, uint64_t address, uint32_t bytes,
-                            uint32_t align, unsigned lane) {
+SharedPlace Warp::sharedPlace(const Inst &inst, uint64_t address,
+                              uint32_t bytes, uint32_t align, unsigned lane) {
   Space space = Space::Shared;
+  uint64_t within = address;
   if (address >= sharedWindow)
-    space = splitGeneric(address);
-  uint64_t offset = address - sharedBase;
-  uint64_t size = block->shared.size();
+    space = splitGeneric(within);
+  Block *owner = block;
+  uint64_t rank = within >> clusterShift;
+  const std::vector<std::unique_ptr<Block>> &blocks = block->cluster.blocks;
+  if (rank > 0 && rank <= blocks.size()) {
+    owner = blocks[rank - 1].get();
+    within -= rank << clusterShift;
+  }
+  uint64_t offset = within - sharedBase, size = owner->shared.size();
   if (space != Space::Shared || offset > size || bytes > size - offset ||
       address % align)
     outOfBounds(inst, Space::Shared, address, bytes, align, lane,
                 Access::Write);
-  return static_cast<uint32_t>(offset);
+  return {owner, static_cast<uint32_t>(offset)};
+}
+
+uint32_t Warp::sharedOffset(const Inst &inst, uint64_t address, uint32_t bytes,
+                            uint32_t align, unsigned lane) {
+  SharedPlace place = sharedPlace(inst, address, bytes, align, lane);
+  if (place.block != block)
+    outOfBounds(inst, Space::Shared, address, bytes, align, lane,
+                Access::Write);
+  return place.offset;
 }
 
 uint8_t *Warp::resolveLocal(const Inst &inst, uint64_t address, uint32_t bytes,
@@ -140,6 +156,9 @@ void Warp::outOfBounds(const Inst &inst, Space space, uint64_t address,
   case Space::Shared:
     what += ": the block has " + std::to_string(block->shared.size()) +
             " bytes from " + hexText(sharedBase);
+    if (address >> clusterShift)
+      what += ", and addresses of other blocks (mapa) work in instructions "
+              "with .shared::cluster only";
     break;
   case Space::Local:
     what += ": a thread has " + std::to_string(program->localBytes) + " bytes";

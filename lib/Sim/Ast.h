@@ -94,6 +94,9 @@ struct AstKernel {
   std::vector<AstScope> scopes;
   uint32_t maxThreads[3] = {0, 0, 0};      ///< .maxntid; 0 = unbounded
   uint32_t requiredThreads[3] = {0, 0, 0}; ///< .reqntid; 0 = any
+  uint32_t requiredCluster[3] = {0, 0, 0}; ///< .reqnctapercluster; 0 = any
+  uint32_t maxClusterBlocks = 0;           ///< .maxclusterrank; 0 = any
+  uint32_t maxRegisters = 0;               ///< .maxnreg; 0 = not said
   unsigned line = 0;
 };
 

@@ -44,7 +44,9 @@ void runCopy(Warp &warp, const Inst &inst) {
     if (size) {
       uint64_t from = warp.address(inst.src(1), inst.imm2, lane);
       std::memcpy(copy.data[lane].data(),
-                  warp.resolveGlobal(inst, from, size, inst.a, lane), size);
+                  warp.resolveGlobal(inst, from, size, inst.a, lane,
+                                     Warp::Access::Read),
+                  size);
     }
     if (SharedShadow *shadow = warp.block->shadow.get())
       shadow->issueCopy(warp, inst, lane, copy.offset[lane], inst.a);
@@ -59,20 +61,63 @@ void land(Warp &warp, PendingCopy &copy, unsigned lane) {
   copy.lanes &= ~(uint32_t(1) << lane);
 }
 
-/// Lands, in the running lanes, the copies for which `done(lane, group)`.
-template <class F> void landCopies(Warp &warp, F done) {
+void dropLanded(Warp &warp) {
   std::deque<PendingCopy> &pending = warp.copies.pending;
-  for (PendingCopy &copy : pending)
-    forEachLane(copy.lanes & warp.exec, [&](unsigned lane) {
-      if (done(lane, copy.group[lane]))
-        land(warp, copy, lane);
-    });
   while (!pending.empty() && pending.front().lanes == 0)
     pending.pop_front();
 }
 
+/// Lands, in the running lanes, the copies for which `done(lane, group)`.
+template <class F> void landCopies(Warp &warp, F done) {
+  for (PendingCopy &copy : warp.copies.pending)
+    forEachLane(copy.lanes & warp.exec, [&](unsigned lane) {
+      if (done(lane, copy.group[lane]))
+        land(warp, copy, lane);
+    });
+  dropLanded(warp);
+}
+
 void runCommit(Warp &warp, const Inst &) {
   forEachLane(warp.exec, [&](unsigned lane) { ++warp.copies.committed[lane]; });
+}
+
+/// cp.async.mbarrier.arrive: the copies of the thread so far land, for whoever
+/// waits for the mbarrier's phase, and the thread arrives. a = the arrival is
+/// one that the mbarrier was not told of: the phase expects one more.
+void runArrive(Warp &warp, const Inst &inst) {
+  constexpr uint32_t barrierBytes = 8;
+  Block &block = *warp.block;
+  forEachLane(warp.exec, [&](unsigned lane) {
+    uint32_t offset =
+        warp.sharedOffset(inst, warp.address(inst.src(0), inst.imm, lane),
+                          barrierBytes, barrierBytes, lane);
+    Mbarrier &barrier =
+        block.mbarriers.find(warp, inst, lane, offset, Mbarriers::Via::Thread);
+    for (PendingCopy &copy : warp.copies.pending) {
+      if (!(copy.lanes >> lane & 1))
+        continue;
+      land(warp, copy, lane);
+      if (block.shadow)
+        block.shadow->landCopy(barrier.access(), copy.offset[lane], copy.bytes);
+    }
+    if (inst.a)
+      ++barrier.pending;
+    block.mbarriers.arrive(warp, inst, lane, barrier, Mbarriers::Arrival());
+  });
+  warp.tick();
+  dropLanded(warp);
+}
+
+void decodeArrive(Builder &b) {
+  if (!b.take("arrive"))
+    b.refuse();
+  b.inst.a = !b.take("noinc");
+  b.takeOneOf({"shared", "shared::cta"});
+  if (!b.take("b64"))
+    b.refuse();
+  b.expectOperands(1);
+  b.inst.imm = b.address(b.ast.operands[0]);
+  b.inst.run = runArrive;
 }
 
 void runWaitGroup(Warp &warp, const Inst &inst) {
@@ -116,8 +161,15 @@ void decodeCopy(Builder &b) {
 }
 
 void decodeCpAsync(Builder &b) {
-  if (!b.take("async") || b.take("bulk") || b.take("mbarrier"))
+  bool reduces = b.take("reduce");
+  if (!b.take("async"))
     b.refuse();
+  if (b.take("bulk"))
+    return decodeBulk(b, reduces);
+  if (reduces)
+    b.refuse();
+  if (b.take("mbarrier"))
+    return decodeArrive(b);
   if (b.take("commit_group")) {
     b.expectOperands(0);
     b.inst.run = runCommit;

@@ -8,6 +8,7 @@
 // Blocks run on several host threads, so every atomic is a host atomic: the
 // operation is applied with compare and exchange.
 //
+#include "Atomics.h"
 #include "Decoder.h"
 #include "Lanes.h"
 #include "Numeric.h"
@@ -16,8 +17,6 @@
 
 namespace attn::sim {
 namespace {
-
-enum AtomicOp : uint8_t { Add, Min, Max, And, Or, Xor, Exch, Cas, Inc, Dec };
 
 template <class T> T applyInteger(AtomicOp op, T old, T b, T c) {
   using U = std::make_unsigned_t<T>;
@@ -51,6 +50,18 @@ template <bool Bfloat> uint16_t addSmall(uint16_t a, uint16_t b) {
   float sum =
       Bfloat ? fromBfloat(a) + fromBfloat(b) : fromHalf(a) + fromHalf(b);
   return Bfloat ? toBfloat(sum) : toHalf(sum);
+}
+/// add, min or max.
+template <bool Bfloat>
+uint16_t applySmall(AtomicOp op, uint16_t a, uint16_t b) {
+  if (op == Add)
+    return addSmall<Bfloat>(a, b);
+  float x = Bfloat ? fromBfloat(a) : fromHalf(a);
+  float y = Bfloat ? fromBfloat(b) : fromHalf(b);
+  if (x != x)
+    return b;
+  bool takeB = op == Min ? y < x : y > x;
+  return takeB ? b : a;
 }
 template <bool Bfloat> uint32_t addPair(uint32_t a, uint32_t b) {
   uint32_t low =
@@ -88,10 +99,11 @@ uint64_t apply(AtomicOp op, Type type, uint64_t old, uint64_t b, uint64_t c,
   case Type::F64:
     return bitCast<uint64_t>(bitCast<double>(old) + bitCast<double>(b));
   case Type::F16:
-    return addSmall<false>(static_cast<uint16_t>(old),
-                           static_cast<uint16_t>(b));
+    return applySmall<false>(op, static_cast<uint16_t>(old),
+                             static_cast<uint16_t>(b));
   case Type::BF16:
-    return addSmall<true>(static_cast<uint16_t>(old), static_cast<uint16_t>(b));
+    return applySmall<true>(op, static_cast<uint16_t>(old),
+                            static_cast<uint16_t>(b));
   case Type::F16x2:
     return addPair<false>(static_cast<uint32_t>(old), static_cast<uint32_t>(b));
   case Type::BF16x2:
@@ -109,16 +121,26 @@ uint64_t apply(AtomicOp op, Type type, uint64_t old, uint64_t b, uint64_t c,
 
 /// Applies the operation and returns the old bits.
 template <class Bits>
-Bits update(uint8_t *host, const Inst &inst, uint64_t b, uint64_t c,
-            bool flushes) {
+Bits update(uint8_t *host, AtomicOp op, Type type, uint64_t b, uint64_t c, bool flushes) {
   auto *at = reinterpret_cast<Bits *>(host);
   Bits old = __atomic_load_n(at, __ATOMIC_SEQ_CST);
   for (;;) {
-    auto next = static_cast<Bits>(
-        apply(static_cast<AtomicOp>(inst.a), inst.type, old, b, c, flushes));
+    auto next = static_cast<Bits>(apply(op, type, old, b, c, flushes));
     if (__atomic_compare_exchange_n(at, &old, next, /*weak=*/false,
                                     __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
       return old;
+  }
+}
+
+uint64_t updateElement(AtomicOp op, Type type, uint8_t *at, uint64_t b,
+                       uint64_t c, bool flushes) {
+  switch (typeBits(type)) {
+  case 64:
+    return update<uint64_t>(at, op, type, b, c, flushes);
+  case 32:
+    return update<uint32_t>(at, op, type, b, c, flushes);
+  default:
+    return update<uint16_t>(at, op, type, b, c, flushes);
   }
 }
 
@@ -140,9 +162,8 @@ void runAtomic(Warp &warp, const Inst &inst) {
       uint64_t b = laneValue(warp, inst.src(1 + i), lane);
       uint64_t c = inst.a == Cas ? laneValue(warp, inst.src(2), lane) : 0;
       uint8_t *at = host + i * size;
-      uint64_t old = size == 8   ? update<uint64_t>(at, inst, b, c, global)
-                     : size == 4 ? update<uint32_t>(at, inst, b, c, global)
-                                 : update<uint16_t>(at, inst, b, c, global);
+      uint64_t old =
+          updateElement(static_cast<AtomicOp>(inst.a), inst.type, at, b, c, global);
       if (!inst.c)
         continue;
       const Operand &to = inst.dst(i);
@@ -220,6 +241,23 @@ void decodeRed(Builder &b) {
 }
 
 } // namespace
+
+void reduceElements(AtomicOp op, Type type, uint8_t *host,
+                    const uint8_t *values, uint32_t bytes) {
+  unsigned size = typeBits(type) / 8;
+  for (uint32_t at = 0; at < bytes; at += size) {
+    uint64_t value = 0;
+    std::memcpy(&value, values + at, size);
+    updateElement(op, type, host + at, value, 0, /*flushes=*/true);
+  }
+}
+
+bool canReduce(AtomicOp op, Type type) {
+  bool small = type == Type::F16 || type == Type::BF16;
+  if (small)
+    return op == Add || op == Min || op == Max;
+  return op != Exch && op != Cas && legalType(op, type);
+}
 
 void addAtomicInstructions(DecodeTable &table) {
   table["atom"] = decodeAtom;

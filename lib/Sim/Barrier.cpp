@@ -34,13 +34,6 @@ uint32_t Barriers::allThreads(const Block &block) {
   return warps * warpSize;
 }
 
-static void joinClocks(std::vector<uint32_t> &into,
-                       const std::vector<uint32_t> &from) {
-  into.resize(std::max(into.size(), from.size()));
-  for (size_t i = 0; i < from.size(); ++i)
-    into[i] = std::max(into[i], from[i]);
-}
-
 void Barriers::arrive(Warp &warp, const Inst &inst, unsigned id,
                       uint32_t threads, bool waits, uint32_t vote) {
   Block &block = *warp.block;
@@ -63,14 +56,14 @@ void Barriers::arrive(Warp &warp, const Inst &inst, unsigned id,
   barrier.voters += static_cast<uint32_t>(__builtin_popcount(warp.exec));
   barrier.votes += static_cast<uint32_t>(__builtin_popcount(vote));
   if (block.shadow) {
-    joinClocks(barrier.clock, warp.clock);
-    // What the warp does from here on is not covered by this barrier.
-    block.shadow->seen(++warp.clock[warp.id]);
+    barrier.clock.join(warp.clock);
+    warp.tick();
   }
+  ++block.cluster.events;
   if (waits) {
     barrier.waiting |= uint32_t(1) << warp.id;
-    warp.state = Warp::State::Waiting;
-    warp.wait = {id, &inst, warp.exec};
+    warp.sleep({WarpWait::Named, id, &block, 0, &inst, warp.exec},
+               /*again=*/false);
   }
   completeIfFull(block, id);
 }
@@ -85,7 +78,7 @@ void Barriers::completeIfFull(Block &block, unsigned id) {
       continue;
     warp.state = Warp::State::Running;
     if (block.shadow)
-      joinClocks(warp.clock, barrier.clock);
+      warp.clock.join(barrier.clock);
     const Inst &inst = *warp.wait.inst;
     if (inst.b == NoReduction)
       continue;
@@ -173,8 +166,6 @@ void runWarpSync(Warp &warp, const Inst &inst) {
   warp.requireLanes(inst, mask & warp.live());
 }
 
-void runNothing(Warp &, const Inst &) {}
-
 void decodeBarrier(Builder &b) {
   if (b.take("warp")) {
     b.take("sync");
@@ -184,9 +175,8 @@ void decodeBarrier(Builder &b) {
     b.inst.run = runWarpSync;
     return;
   }
-  // The cluster's barriers have the same mnemonic.
   if (b.take("cluster"))
-    b.refuse();
+    return decodeClusterBarrier(b);
   b.take("cta");
   b.take("aligned");
   auto action = b.takeOneOf({"sync", "arrive", "red"});
@@ -216,23 +206,11 @@ void decodeBarrier(Builder &b) {
     b.src(1, Type::U32);
 }
 
-/// Blocks run on one host thread and warps in turn, so every fence holds.
-void decodeFence(Builder &b) {
-  b.expectOperands(0);
-  if (b.take("proxy") && !b.take("async"))
-    b.refuse();
-  b.takeOneOf({"sc", "acq_rel", "acquire", "release"});
-  b.takeOneOf({"cta", "gl", "sys", "gpu", "cluster"});
-  b.inst.run = runNothing;
-}
-
 } // namespace
 
 void addBarrierInstructions(DecodeTable &table) {
   table["bar"] = decodeBarrier;
   table["barrier"] = decodeBarrier;
-  table["membar"] = decodeFence;
-  table["fence"] = decodeFence;
 }
 
 } // namespace attn::sim

@@ -17,6 +17,8 @@
 
 #include "Program.h"
 
+#include "Clock.h"
+
 #include <array>
 #include <cstdint>
 #include <string>
@@ -26,18 +28,9 @@ namespace attn::sim {
 
 class Block;
 class Warp;
+struct Inst;
 
 constexpr unsigned namedBarriers = 16;
-
-/// In place of a barrier: for the other warps of the warpgroup.
-constexpr unsigned wgmmaWait = namedBarriers;
-
-/// What a waiting warp waits for.
-struct BarrierWait {
-  unsigned barrier = 0;
-  const Inst *inst = nullptr;
-  uint32_t lanes = 0;
-};
 
 class Barriers {
 public:
@@ -62,7 +55,7 @@ private:
     uint32_t voters = 0;   ///< threads that have arrived, without padding
     uint32_t votes = 0;    ///< threads whose predicate holds
     /// Join of the arrivals' clocks (sanitizer).
-    std::vector<uint32_t> clock;
+    Clock clock;
   };
 
   static uint32_t allThreads(const Block &block);

@@ -31,6 +31,9 @@ const DecodeTable &decodeTable() {
     addMmaInstructions(built);
     addAsyncCopyInstructions(built);
     addWgmmaInstructions(built);
+    addFenceInstructions(built);
+    addMbarrierInstructions(built);
+    addClusterInstructions(built);
     return built;
   }();
   return table;
@@ -61,6 +64,20 @@ const std::map<std::string_view, Special> &specialNames() {
       {"%lanemask_lt", Special::LanemaskLt},
       {"%lanemask_ge", Special::LanemaskGe},
       {"%lanemask_gt", Special::LanemaskGt},
+      {"%clusterid.x", Special::ClusteridX},
+      {"%clusterid.y", Special::ClusteridY},
+      {"%clusterid.z", Special::ClusteridZ},
+      {"%nclusterid.x", Special::NclusteridX},
+      {"%nclusterid.y", Special::NclusteridY},
+      {"%nclusterid.z", Special::NclusteridZ},
+      {"%cluster_ctaid.x", Special::ClusterCtaidX},
+      {"%cluster_ctaid.y", Special::ClusterCtaidY},
+      {"%cluster_ctaid.z", Special::ClusterCtaidZ},
+      {"%cluster_nctaid.x", Special::ClusterNctaidX},
+      {"%cluster_nctaid.y", Special::ClusterNctaidY},
+      {"%cluster_nctaid.z", Special::ClusterNctaidZ},
+      {"%cluster_ctarank", Special::ClusterCtarank},
+      {"%cluster_nctarank", Special::ClusterNctarank},
       {"%dynamic_smem_size", Special::DynamicSharedBytes},
       {"%total_smem_size", Special::TotalSharedBytes}};
   return names;
@@ -85,6 +102,10 @@ KernelDecoder::KernelDecoder(const AstModule &module, const AstKernel &kernel,
   std::copy(kernel.maxThreads, kernel.maxThreads + 3, program->maxThreads);
   std::copy(kernel.requiredThreads, kernel.requiredThreads + 3,
             program->requiredThreads);
+  std::copy(kernel.requiredCluster, kernel.requiredCluster + 3,
+            program->requiredCluster);
+  program->maxClusterBlocks = kernel.maxClusterBlocks;
+  program->maxRegisters = kernel.maxRegisters;
   for (const auto &symbol : symbols)
     addresses[symbol.first] = symbol.second;
   layOutParameters();

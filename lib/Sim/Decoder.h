@@ -123,6 +123,9 @@ void addMatrixInstructions(DecodeTable &table);
 void addMmaInstructions(DecodeTable &table);
 void addAsyncCopyInstructions(DecodeTable &table);
 void addWgmmaInstructions(DecodeTable &table);
+void addFenceInstructions(DecodeTable &table);
+void addMbarrierInstructions(DecodeTable &table);
+void addClusterInstructions(DecodeTable &table);
 
 /// Integer arithmetic shares its mnemonics with floating point: the integer
 /// family asks these first. True when the type is theirs.

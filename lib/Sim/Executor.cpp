@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Lanes.h"
+#include "Launch.h"
 
 #include <algorithm>
 #include <cstring>
@@ -30,6 +31,9 @@ void Warp::start(Block &owner, unsigned number, uint32_t validLanes) {
   reports.clear();
   copies.reset();
   wgmma.reset();
+  bulk.reset();
+  givesUp = inClusterBarrier = false;
+  failedTests = registerChanges = 0;
   file.resize(program->fileWords);
   std::copy(program->constants.begin(), program->constants.end(), file.begin());
   predicates.assign(program->predicates, 0);
@@ -42,6 +46,7 @@ void Warp::start(Block &owner, unsigned number, uint32_t validLanes) {
 
 static uint64_t specialValue(const Warp &warp, Special kind, unsigned lane) {
   const Launch &launch = warp.block->launch;
+  const Cluster &cluster = warp.block->cluster;
   const uint32_t *ntid = launch.config.block;
   uint32_t thread = warp.id * warpSize + lane;
   switch (kind) {
@@ -63,6 +68,30 @@ static uint64_t specialValue(const Warp &warp, Special kind, unsigned lane) {
   case Special::NctaidY:
   case Special::NctaidZ:
     return launch.config.grid[unsigned(kind) - unsigned(Special::NctaidX)];
+  case Special::ClusteridX:
+  case Special::ClusteridY:
+  case Special::ClusteridZ:
+    return cluster.index[unsigned(kind) - unsigned(Special::ClusteridX)];
+  case Special::NclusteridX:
+  case Special::NclusteridY:
+  case Special::NclusteridZ: {
+    unsigned axis = unsigned(kind) - unsigned(Special::NclusteridX);
+    return launch.config.grid[axis] / cluster.shape[axis];
+  }
+  case Special::ClusterCtaidX:
+  case Special::ClusterCtaidY:
+  case Special::ClusterCtaidZ: {
+    unsigned axis = unsigned(kind) - unsigned(Special::ClusterCtaidX);
+    return warp.block->index[axis] % cluster.shape[axis];
+  }
+  case Special::ClusterNctaidX:
+  case Special::ClusterNctaidY:
+  case Special::ClusterNctaidZ:
+    return cluster.shape[unsigned(kind) - unsigned(Special::ClusterNctaidX)];
+  case Special::ClusterCtarank:
+    return warp.block->rank;
+  case Special::ClusterNctarank:
+    return launch.clusterBlocks;
   case Special::LaneId:
     return lane;
   case Special::WarpId:
@@ -190,6 +219,13 @@ void Warp::diverge(const Inst &inst, const Side *sides, unsigned count) {
   join = sideJoin;
 }
 
+void Warp::sleep(const WarpWait &what, bool again) {
+  state = State::Waiting;
+  wait = what;
+  if (again)
+    next = pc;
+}
+
 void Warp::exitLanes(uint32_t mask) {
   exited |= mask;
   active &= ~mask;
@@ -253,9 +289,18 @@ void Warp::reportInFlight(const Inst &inst, const Operand &operand,
 }
 
 void Warp::waitForWgmma(const Inst &inst) {
-  wait = {wgmmaWait, &inst, exec};
-  state = State::Waiting;
-  next = pc;
+  sleep({WarpWait::Wgmma, 0, block, 0, &inst, exec}, /*again=*/true);
+}
+
+void Warp::tick() {
+  if (block->shadow)
+    block->cluster.actors.seen(++clock.time[actor]);
+}
+
+unsigned Warp::rank() const { return block->rank; }
+
+unsigned Warp::findActor(Actors::Kind kind, uint32_t number) {
+  return block->cluster.findActor(kind, block->rank, number);
 }
 
 //===----------------------------------------------------------------------===//
@@ -266,6 +311,13 @@ std::string hexText(uint64_t value) {
   char text[32];
   std::snprintf(text, sizeof(text), "0x%llx",
                 static_cast<unsigned long long>(value));
+  return text;
+}
+
+std::string Warp::sharedText(unsigned of, uint32_t offset) const {
+  std::string text = "shared address " + hexText(offset + sharedBase);
+  if (of != block->rank)
+    text += " of block " + std::to_string(of) + " of the cluster";
   return text;
 }
 
@@ -319,6 +371,12 @@ void Warp::flushReports(const Inst &inst) {
     finding.mend = report.mend;
     block->launch.add(finding, &inst);
   }
+}
+
+void Warp::reportNow(const Inst &inst, const char *check, uint32_t lanes,
+                     const std::string &what, const std::string &mend) {
+  report(inst, check, lanes, what, mend);
+  flushReports(inst);
 }
 
 void Warp::fail(const Inst &inst, const char *check, uint32_t lanes,

@@ -14,7 +14,8 @@
 #ifndef ATTN_LIB_SIM_LANES_H
 #define ATTN_LIB_SIM_LANES_H
 
-#include "Warp.h"
+#include "Block.h"
+#include "Launch.h"
 
 #include <cstring>
 

@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Warp.h"
+#include "Launch.h"
+#include "Block.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -19,121 +20,21 @@ constexpr uint32_t maxBlockThreads = 1024;
 constexpr uint32_t maxBlockExtents[3] = {1024, 1024, 64};
 constexpr uint64_t maxGridExtents[3] = {0x7fffffff, 65535, 65535};
 constexpr uint32_t maxShared = 227 * 1024;
-/// Instructions that a warp runs before another one of its block may. Large,
-/// for the sake of the caches; finite, for warps that wait for each other
-/// through memory.
-constexpr uint64_t warpQuantum = 1 << 14;
+constexpr unsigned maxClusterBlocks = 16; ///< 8 are portable
 
 } // namespace
-
-//===----------------------------------------------------------------------===//
-// Block
-//===----------------------------------------------------------------------===//
-
-Block::Block(Launch &launch) : launch(launch) {
-  unsigned count = (launch.threads + warpSize - 1) / warpSize;
-  warps = std::vector<Warp>(count);
-  shared.resize(launch.sharedBytes);
-  local.resize(uint64_t(count) * warpSize * launch.program.localBytes);
-  if (launch.options.sanitize)
-    shadow = std::make_unique<SharedShadow>(launch.sharedBytes, count);
-}
-
-void Block::run(uint64_t number) {
-  linear = number;
-  const uint32_t *grid = launch.config.grid;
-  index[0] = static_cast<uint32_t>(number % grid[0]);
-  index[1] = static_cast<uint32_t>(number / grid[0] % grid[1]);
-  index[2] = static_cast<uint32_t>(number / grid[0] / grid[1]);
-  barriers.reset();
-  warpgroups.reset(*this);
-  // What an earlier block left in shared memory must not help anybody.
-  std::fill(shared.begin(), shared.end(), uint8_t(0xff));
-  uint32_t time = shadow ? shadow->startBlock() : 0;
-  for (unsigned i = 0; i < warps.size(); ++i) {
-    uint32_t left = launch.threads - i * warpSize;
-    warps[i].start(*this, i,
-                   left >= warpSize ? allLanes : (uint32_t(1) << left) - 1);
-    if (shadow) {
-      warps[i].clock.assign(shadow->clockSize(), 0);
-      warps[i].clock[i] = time;
-    }
-  }
-  for (;;) {
-    bool ran = false, left = false;
-    for (Warp &warp : warps) {
-      if (warp.state == Warp::State::Running) {
-        ran = true;
-        warp.run(warpQuantum);
-        if (warp.state == Warp::State::Done)
-          barriers.warpEnded(*this);
-        else if (warp.steps > launch.options.stepLimit)
-          warp.fail(launch.program.code[warp.pc], "step-limit", warp.active,
-                    "still running after " + std::to_string(warp.steps) +
-                        " instructions",
-                    "look for a loop that never ends, or raise the limit");
-      }
-      left |= warp.state != Warp::State::Done;
-    }
-    if (launch.stop)
-      throw LaunchAborted();
-    launch.tick();
-    if (!left)
-      return;
-    if (!ran)
-      reportDeadlock();
-  }
-}
-
-void Block::reportDeadlock() {
-  std::string what = "no warp of the block can go on:";
-  const Warp *first = nullptr;
-  for (unsigned id = 0; id < namedBarriers; ++id) {
-    std::string waiting;
-    for (const Warp &warp : warps) {
-      if (warp.state != Warp::State::Waiting || warp.wait.barrier != id)
-        continue;
-      if (!first)
-        first = &warp;
-      waiting += waiting.empty() ? "" : ",";
-      waiting += " " + std::to_string(warp.id) + " (line " +
-                 std::to_string(warp.wait.inst->line) + ")";
-    }
-    if (!waiting.empty())
-      what += " " + barriers.describe(*this, id) + "; waiting are warps" +
-              waiting + ".";
-  }
-  for (const Warp &warp : warps)
-    if (warp.state == Warp::State::Waiting && warp.waitsForWgmma()) {
-      if (!first)
-        first = &warp;
-      what += " " + describeWgmmaWait(warp);
-    }
-  std::string ended;
-  for (const Warp &warp : warps)
-    if (warp.state == Warp::State::Done)
-      ended += (ended.empty() ? "" : ", ") + std::to_string(warp.id);
-  if (!ended.empty())
-    what += " Warps " + ended + " have ended.";
-  Warp &at = warps[first->id];
-  at.fail(*at.wait.inst, "deadlock", at.wait.lanes, what,
-          "let as many threads arrive as the barrier expects");
-}
-
-//===----------------------------------------------------------------------===//
-// Launch
-//===----------------------------------------------------------------------===//
 
 Launch::Launch(const Program &program, const LaunchConfig &config,
                DeviceMemory &memory, const SimulatorOptions &options)
     : program(program), config(config), memory(memory), options(options) {
   checkShape();
+  setCluster();
   bindParameters();
 }
 
 void Launch::checkShape() const {
   auto fail = [&](const std::string &message) {
-    throw ModuleError("simulator: kernel '" + program.name + "': " + message);
+    throw DeviceError("simulator: kernel '" + program.name + "': " + message);
   };
   static const char axes[] = "xyz";
   uint64_t count = 1;
@@ -168,9 +69,43 @@ void Launch::checkShape() const {
          std::to_string(maxShared));
 }
 
+void Launch::setCluster() {
+  auto fail = [&](const std::string &message) {
+    throw DeviceError("simulator: kernel '" + program.name + "': " + message);
+  };
+  auto text = [](const uint32_t *extents) {
+    return std::to_string(extents[0]) + " x " + std::to_string(extents[1]) +
+           " x " + std::to_string(extents[2]);
+  };
+  uint64_t count =
+      uint64_t(config.cluster[0]) * config.cluster[1] * config.cluster[2];
+  const uint32_t *required = program.requiredCluster;
+  std::copy_n(config.cluster, 3, cluster);
+  if (required[0]) {
+    if (count != 1 && !std::equal(required, required + 3, config.cluster))
+      fail("a cluster of " + text(config.cluster) +
+           " blocks, but .reqnctapercluster is " + text(required));
+    std::copy_n(required, 3, cluster);
+  }
+  uint64_t most =
+      program.maxClusterBlocks ? program.maxClusterBlocks : maxClusterBlocks;
+  most = std::min<uint64_t>(most, maxClusterBlocks);
+  count = uint64_t(cluster[0]) * cluster[1] * cluster[2];
+  if (count == 0 || count > most)
+    fail("a cluster of " + text(cluster) + " blocks, expected 1 to " +
+         std::to_string(most));
+  for (unsigned i = 0; i < 3; ++i)
+    if (config.grid[i] % cluster[i])
+      fail("a grid of " + text(config.grid) +
+           " blocks, expected a multiple "
+           "of the cluster's " +
+           text(cluster));
+  clusterBlocks = static_cast<unsigned>(count);
+}
+
 void Launch::bindParameters() {
   if (config.arguments.size() != program.parameters.size())
-    throw ModuleError("simulator: kernel '" + program.name + "' takes " +
+    throw DeviceError("simulator: kernel '" + program.name + "' takes " +
                       std::to_string(program.parameters.size()) +
                       " arguments, found " +
                       std::to_string(config.arguments.size()));
@@ -179,7 +114,7 @@ void Launch::bindParameters() {
     const ParameterSlot &slot = program.parameters[i];
     const std::vector<uint8_t> &bytes = config.arguments[i];
     if (bytes.size() != slot.bytes)
-      throw ModuleError("simulator: argument " + std::to_string(i) +
+      throw DeviceError("simulator: argument " + std::to_string(i) +
                         " of kernel '" + program.name + "' has " +
                         std::to_string(bytes.size()) + " bytes, expected " +
                         std::to_string(slot.bytes) + " ('" + slot.name + "')");
@@ -196,7 +131,8 @@ void Launch::run() {
       options.threads ? options.threads : std::thread::hardware_concurrency();
   if (options.trace.enabled)
     checkTrace();
-  workers = std::min<uint64_t>(std::max<uint64_t>(workers, 1), blocks);
+  workers = std::min<uint64_t>(std::max<uint64_t>(workers, 1),
+                               blocks / clusterBlocks);
   std::vector<std::thread> others;
   for (uint64_t i = 1; i < workers; ++i)
     others.emplace_back([this] { work(); });
@@ -219,13 +155,13 @@ void Launch::run() {
 
 void Launch::work() {
   try {
-    Block block(*this);
+    Cluster cluster(*this);
     while (!stop) {
-      uint64_t number = nextBlock++;
-      if (number >= blocks)
+      uint64_t number = nextCluster++;
+      if (number >= blocks / clusterBlocks)
         return;
-      block.run(number);
-      ++doneBlocks;
+      cluster.run(number);
+      doneBlocks += clusterBlocks;
     }
   } catch (const LaunchAborted &) {
     std::lock_guard<std::mutex> lock(mutex);

@@ -410,8 +410,7 @@ private:
     do {
       if (dimension == 3)
         fail("expected at most three extents");
-      extents[dimension++] =
-          static_cast<uint32_t>(expectInteger("a number of threads"));
+      extents[dimension++] = static_cast<uint32_t>(expectInteger("an extent"));
     } while (accept(','));
   }
 
@@ -421,10 +420,17 @@ private:
         parseThreads(kernel.maxThreads);
       else if (accept(".reqntid"))
         parseThreads(kernel.requiredThreads);
-      else if (accept(".minnctapersm") || accept(".maxnctapersm") ||
-               accept(".maxnreg"))
+      else if (accept(".reqnctapercluster"))
+        parseThreads(kernel.requiredCluster);
+      else if (accept(".maxclusterrank"))
+        kernel.maxClusterBlocks =
+            static_cast<uint32_t>(expectInteger("a number of blocks"));
+      else if (accept(".maxnreg"))
+        kernel.maxRegisters =
+            static_cast<uint32_t>(expectInteger("a number of registers"));
+      else if (accept(".minnctapersm") || accept(".maxnctapersm"))
         expectInteger("a number");
-      else if (accept(".noreturn"))
+      else if (accept(".noreturn") || accept(".explicitcluster"))
         ;
       else if (accept(".pragma"))
         skipStatement();

@@ -107,6 +107,20 @@ enum class Special : uint8_t {
   LanemaskLt,
   LanemaskGe,
   LanemaskGt,
+  ClusteridX,
+  ClusteridY,
+  ClusteridZ,
+  NclusteridX,
+  NclusteridY,
+  NclusteridZ,
+  ClusterCtaidX,
+  ClusterCtaidY,
+  ClusterCtaidZ,
+  ClusterNctaidX,
+  ClusterNctaidY,
+  ClusterNctaidZ,
+  ClusterCtarank,
+  ClusterNctarank,
   DynamicSharedBytes,
   TotalSharedBytes,
 };
@@ -145,6 +159,9 @@ struct Program {
   uint32_t localBytes = 0;        ///< per thread
   uint32_t maxThreads[3] = {0, 0, 0};
   uint32_t requiredThreads[3] = {0, 0, 0};
+  uint32_t requiredCluster[3] = {0, 0, 0}; ///< 0 = any
+  uint32_t maxClusterBlocks = 0;           ///< 0 = as many as can be
+  uint32_t maxRegisters = 0;               ///< per thread; 0 = not said
   /// Targets of each `brx.idx`, by Inst::imm.
   std::vector<std::vector<uint32_t>> branchTables;
 };
@@ -161,6 +178,9 @@ constexpr uint64_t sharedWindow = 0x7ff000000000;
 constexpr uint64_t localWindow = 0x7ff100000000;
 constexpr uint64_t paramWindow = 0x7ff200000000;
 constexpr uint64_t windowBytes = uint64_t(1) << 32;
+/// In a shared address these bits are 0 for the block's own memory, and the
+/// rank + 1 of a block of the cluster in what mapa gives.
+constexpr unsigned clusterShift = 24;
 
 /// The device that is simulated: an H200.
 constexpr unsigned simulatedMultiprocessors = 132;

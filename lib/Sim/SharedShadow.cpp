@@ -12,113 +12,166 @@
 
 namespace attn::sim {
 
-SharedShadow::SharedShadow(uint32_t bytes, unsigned warps)
-    : bytes(bytes), warps(warps), warpgroups(warps / warpgroupWarps),
-      writers(bytes, 0), readers(size_t(bytes) * clockSize(), 0) {}
+SharedShadow::SharedShadow(Actors &actors, unsigned block, uint32_t bytes)
+    : actors(actors), block(block), bytes(bytes), writers(bytes, 0) {}
 
-uint32_t SharedShadow::startBlock() {
-  // Times only grow, so that the state of the block before needs no clearing:
-  // everything older than `start` counts as never.
-  constexpr uint32_t headroom = 1u << 24;
-  if (latest > inFlight - headroom) {
-    std::fill(readers.begin(), readers.end(), 0);
-    latest = 0;
-  }
+void SharedShadow::startBlock(bool anew) {
+  if (anew)
+    for (std::vector<uint32_t> &times : readers)
+      std::fill(times.begin(), times.end(), 0);
   // Copies that never landed would look like the new block's.
   std::fill(writers.begin(), writers.end(), 0);
-  start = ++latest;
   atomics.clear();
-  return start;
 }
 
 SharedShadow::Epoch SharedShadow::epochOf(const Warp &warp) {
-  return warp.clock[warp.id] << warpBits | warp.id;
+  return epochOf(warp.actor, warp.clock.time[warp.actor]);
 }
 
 bool SharedShadow::ordered(const Warp &warp, Epoch epoch) const {
-  return timeOf(epoch) <= warp.clock[warpOf(epoch)];
+  return timeOf(epoch) <= warp.clock.time[actorOf(epoch)];
 }
+
+/// What the asynchronous proxy wrote itself needs no fence.
+bool SharedShadow::fenced(const Warp &warp, Epoch epoch) const {
+  unsigned actor = actorOf(epoch);
+  return !actors.isWarp(actor) || timeOf(epoch) <= warp.clock.fenced[actor];
+}
+
+//===----------------------------------------------------------------------===//
+// Findings
+//===----------------------------------------------------------------------===//
 
 void SharedShadow::reportWriter(Warp &warp, const Inst &inst, unsigned lane,
-                                uint32_t offset, Epoch epoch, bool reads) {
+                                uint32_t offset, Epoch epoch, Use use) {
   uint32_t mask = uint32_t(1) << lane;
-  std::string at = "shared address " + hexText(offset + sharedBase);
-  if (epoch == 0) {
-    warp.report(inst, "uninitialized-shared", mask,
-                "reads " + at + ", which nobody in this block has written",
-                "write it before and pass a barrier, or do not read past what "
-                "was written");
-    return;
-  }
-  std::string other = "warp " + std::to_string(warpOf(epoch));
-  if (timeOf(epoch) == inFlight) {
-    std::string state =
-        at + ", which a cp.async of " + other + " is still on its way to";
-    warp.report(inst, "async-copy-in-flight", mask,
-                (reads ? "reads " : "writes ") + state,
-                "wait for its group (cp.async.wait_group) in the thread that "
-                "issued it and pass a barrier first; or, if the copy came too "
-                "early, put a barrier before the copy");
-    return;
-  }
-  warp.report(inst, "shared-race", mask,
-              (reads ? "reads " : "writes ") + at + ", which " + other +
-                  " wrote with no barrier in between",
-              "put a barrier that both warps pass between the two accesses");
+  std::string at =
+      (reads(use) ? "reads " : "writes ") + warp.sharedText(block, offset);
+  if (epoch == 0)
+    return warp.report(
+        inst, "uninitialized-shared", mask,
+        at + ", which nobody in this block has written",
+        "write it before and pass a barrier, or do not read past what was "
+        "written");
+  std::string other = actors.describe(actorOf(epoch), warp.rank());
+  if (timeOf(epoch) == inFlight)
+    return warp.report(
+        inst, "async-copy-in-flight", mask,
+        at + ", which a cp.async of " + other + " is still on its way to",
+        "wait for its group (cp.async.wait_group) in the thread that issued it "
+        "and pass a barrier first; or, if the copy came too early, put a "
+        "barrier before the copy");
+  if (timeOf(epoch) == barrierWord)
+    return warp.report(
+        inst, "mbarrier-words", mask, at + ", which is part of an mbarrier",
+        "touch an mbarrier with mbarrier instructions only, or end it with "
+        "mbarrier.inval first");
+  if (!actors.isWarp(actorOf(epoch)))
+    return warp.report(
+        inst, "async-copy-in-flight", mask,
+        at + ", which " + other + " may still be on its way to",
+        "wait for that mbarrier's phase first, in this warp or before a "
+        "barrier that this warp passes; if it did wait, the phase that it "
+        "waited for expected too few bytes or arrivals");
+  if (!ordered(warp, epoch))
+    return warp.report(
+        inst, "shared-race", mask,
+        at + ", which " + other + " wrote with no barrier in between",
+        "put a barrier that both warps pass between the two accesses");
+  warp.report(inst, "missing-proxy-fence", mask,
+              at + " by the asynchronous proxy, which " + other +
+                  " wrote by an ordinary store with no proxy fence since",
+              "put fence.proxy.async after the store in " + other +
+                  ", before the barrier that orders the two");
 }
 
-/// The earlier writes of these bytes must have happened before.
+void SharedShadow::reportReader(Warp &warp, const Inst &inst, unsigned lane,
+                                uint32_t offset, unsigned reader) {
+  uint32_t mask = uint32_t(1) << lane;
+  std::string at = "writes " + warp.sharedText(block, offset) + ", which " +
+                   actors.describe(reader, warp.rank());
+  switch (actors.kind(reader)) {
+  case Actors::Kind::BulkStores:
+    return warp.report(inst, "async-read-in-flight", mask,
+                       at + " may still be reading",
+                       "wait for its group (cp.async.bulk.wait_group.read) in "
+                       "the thread that issued it, and pass a barrier if this "
+                       "is another warp");
+  case Actors::Kind::Wgmma:
+    return warp.report(inst, "async-read-in-flight", mask,
+                       at + " may still be reading",
+                       "wait for its group (wgmma.wait_group) in that "
+                       "warpgroup, and pass a barrier if this is another one");
+  default:
+    warp.report(inst, "shared-race", mask,
+                at + " read with no barrier in between",
+                "put a barrier that both warps pass between the two accesses");
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Checks
+//===----------------------------------------------------------------------===//
+
+/// The earlier writes of these bytes must have happened before, and be visible
+/// to the proxy of this access.
 void SharedShadow::checkWriter(Warp &warp, const Inst &inst, unsigned lane,
-                               uint32_t offset, uint32_t count, bool reads) {
+                               uint32_t offset, uint32_t count, Use use,
+                               unsigned friendly) {
   const Epoch *epochs = writers.data() + offset;
   for (uint32_t i = 0; i < count; ++i) {
     Epoch epoch = epochs[i];
     if (i > 0 && epoch == epochs[i - 1])
       continue;
-    if (epoch == 0 ? reads : !ordered(warp, epoch)) {
-      reportWriter(warp, inst, lane, offset + i, epoch, reads);
-      return;
-    }
+    bool bad = epoch == 0 ? reads(use)
+                          : !ordered(warp, epoch) ||
+                                (isAsync(use) && !fenced(warp, epoch));
+    if (bad && actorOf(epoch) != friendly)
+      return reportWriter(warp, inst, lane, offset + i, epoch, use);
   }
 }
 
-/// The earlier reads of these bytes by other warps must have happened before.
+/// The earlier reads of these bytes by others must have happened before.
 void SharedShadow::checkReaders(Warp &warp, const Inst &inst, unsigned lane,
                                 uint32_t offset, uint32_t count) {
-  for (unsigned other = 0; other < clockSize(); ++other) {
-    const uint32_t *times = readers.data() + size_t(other) * bytes + offset;
+  for (unsigned reader : readingActors) {
+    const uint32_t *times = readers[reader].data() + offset;
     uint32_t last = 0;
     for (uint32_t i = 0; i < count; ++i)
       last = std::max(last, times[i]);
-    if (last < start || last <= warp.clock[other])
-      continue;
-    std::string at = "writes shared address " + hexText(offset + sharedBase);
-    if (other >= warps) {
-      warp.report(inst, "shared-race", uint32_t(1) << lane,
-                  at + ", which a wgmma of warpgroup " +
-                      std::to_string(other - warps) + " may still read",
-                  "wait for it (wgmma.wait_group) and let the writer know by a "
-                  "barrier");
-      return;
-    }
-    warp.report(inst, "shared-race", uint32_t(1) << lane,
-                at + ", which warp " + std::to_string(other) +
-                    " read with no barrier in between",
-                "put a barrier that both warps pass between the two accesses");
-    return;
+    if (last >= actors.start() && last > warp.clock.time[reader])
+      return reportReader(warp, inst, lane, offset, reader);
   }
 }
 
+std::vector<uint32_t> &SharedShadow::readersOf(unsigned actor) {
+  if (actor >= readers.size())
+    readers.resize(actors.count());
+  if (readers[actor].empty()) {
+    readers[actor].assign(bytes, 0);
+    readingActors.push_back(actor);
+  }
+  return readers[actor];
+}
+
+void SharedShadow::markRead(unsigned actor, uint32_t time, uint32_t offset,
+                            uint32_t count) {
+  std::fill_n(readersOf(actor).data() + offset, count, time);
+}
+
+//===----------------------------------------------------------------------===//
+// Ordinary accesses and cp.async
+//===----------------------------------------------------------------------===//
+
 void SharedShadow::read(Warp &warp, const Inst &inst, unsigned lane,
                         uint32_t offset, uint32_t count) {
-  checkWriter(warp, inst, lane, offset, count, /*reads=*/true);
-  uint32_t *times = readers.data() + size_t(warp.id) * bytes + offset;
-  std::fill_n(times, count, warp.clock[warp.id]);
+  checkWriter(warp, inst, lane, offset, count, Use::Read);
+  markRead(warp.actor, warp.clock.time[warp.actor], offset, count);
 }
 
 void SharedShadow::write(Warp &warp, const Inst &inst, unsigned lane,
                          uint32_t offset, uint32_t count) {
-  checkWriter(warp, inst, lane, offset, count, /*reads=*/false);
+  checkWriter(warp, inst, lane, offset, count, Use::Write);
   checkReaders(warp, inst, lane, offset, count);
   std::fill_n(writers.data() + offset, count, epochOf(warp));
 }
@@ -126,41 +179,95 @@ void SharedShadow::write(Warp &warp, const Inst &inst, unsigned lane,
 void SharedShadow::atomic(Warp &warp, const Inst &inst, unsigned lane,
                           uint32_t offset, uint32_t count) {
   // Acquire what the earlier atomics on this place released.
-  std::vector<uint32_t> &clock = atomics[offset];
-  clock.resize(clockSize(), 0);
-  for (size_t i = 0; i < clock.size(); ++i)
-    clock[i] = warp.clock[i] = std::max(clock[i], warp.clock[i]);
-  checkWriter(warp, inst, lane, offset, count, /*reads=*/true);
+  Clock &clock = atomics[offset];
+  warp.clock.join(clock);
+  clock.join(warp.clock);
+  checkWriter(warp, inst, lane, offset, count, Use::Read);
   checkReaders(warp, inst, lane, offset, count);
   std::fill_n(writers.data() + offset, count, epochOf(warp));
-  seen(++warp.clock[warp.id]);
+  warp.tick();
 }
 
 void SharedShadow::issueCopy(Warp &warp, const Inst &inst, unsigned lane,
                              uint32_t offset, uint32_t count) {
-  checkWriter(warp, inst, lane, offset, count, /*reads=*/false);
+  checkWriter(warp, inst, lane, offset, count, Use::Write);
   checkReaders(warp, inst, lane, offset, count);
-  std::fill_n(writers.data() + offset, count, inFlight << warpBits | warp.id);
-}
-
-void SharedShadow::asyncRead(Warp &warp, const Inst &inst, uint32_t offset,
-                             uint32_t count, uint32_t group) {
-  constexpr unsigned firstLane = 0;
-  checkWriter(warp, inst, firstLane, offset, count, /*reads=*/true);
-  size_t entry = warps + warp.id / warpgroupWarps;
-  std::fill_n(readers.data() + entry * bytes + offset, count,
-              start + 1 + group);
-}
-
-void SharedShadow::asyncReadsDone(Warp &warp, uint32_t groups) {
-  uint32_t time = start + groups;
-  uint32_t &known = warp.clock[warps + warp.id / warpgroupWarps];
-  known = std::max(known, time);
-  seen(time);
+  std::fill_n(writers.data() + offset, count, epochOf(warp.actor, inFlight));
 }
 
 void SharedShadow::landCopy(Warp &warp, uint32_t offset, uint32_t count) {
   std::fill_n(writers.data() + offset, count, epochOf(warp));
+}
+
+void SharedShadow::landCopy(const AsyncAccess &phase, uint32_t offset,
+                            uint32_t count) {
+  std::fill_n(writers.data() + offset, count, epochOf(phase.actor, phase.time));
+}
+
+//===----------------------------------------------------------------------===//
+// The asynchronous proxy
+//===----------------------------------------------------------------------===//
+
+/// A warpgroup acts as one lane in the accesses of its wgmma.
+constexpr unsigned firstLane = 0;
+
+void SharedShadow::asyncRead(Warp &warp, const Inst &inst, uint32_t offset,
+                             uint32_t count, uint32_t group) {
+  uint32_t time = actors.start() + group;
+  actors.seen(time);
+  checkWriter(warp, inst, firstLane, offset, count, Use::AsyncRead);
+  markRead(actors.wgmma(block, warp.id / warpgroupWarps), time, offset, count);
+}
+
+void SharedShadow::asyncReadsDone(Warp &warp, uint32_t groups) {
+  if (groups == 0)
+    return;
+  uint32_t &known =
+      warp.clock.time[actors.wgmma(block, warp.id / warpgroupWarps)];
+  known = std::max(known, actors.start() + groups - 1);
+}
+
+void SharedShadow::bulkRead(Warp &warp, const Inst &inst, unsigned lane,
+                            uint32_t offset, uint32_t count,
+                            const AsyncAccess &access) {
+  checkWriter(warp, inst, lane, offset, count, Use::AsyncRead);
+  markRead(access.actor, access.time, offset, count);
+}
+
+void SharedShadow::bulkWrite(Warp &warp, const Inst &inst, unsigned lane,
+                             uint32_t offset, uint32_t count,
+                             const AsyncAccess &access) {
+  checkWriter(warp, inst, lane, offset, count, Use::AsyncWrite);
+  checkReaders(warp, inst, lane, offset, count);
+  std::fill_n(writers.data() + offset, count,
+              epochOf(access.actor, access.time));
+}
+
+void SharedShadow::bulkReduce(Warp &warp, const Inst &inst, unsigned lane,
+                              uint32_t offset, uint32_t count,
+                              const AsyncAccess &access) {
+  checkWriter(warp, inst, lane, offset, count, Use::AsyncRead, access.actor);
+  checkReaders(warp, inst, lane, offset, count);
+  std::fill_n(writers.data() + offset, count,
+              epochOf(access.actor, access.time));
+}
+
+//===----------------------------------------------------------------------===//
+// The words of mbarriers
+//===----------------------------------------------------------------------===//
+
+constexpr uint32_t barrierBytes = 8;
+
+void SharedShadow::initBarrier(Warp &warp, const Inst &inst, unsigned lane,
+                               uint32_t offset) {
+  checkWriter(warp, inst, lane, offset, barrierBytes, Use::Write);
+  checkReaders(warp, inst, lane, offset, barrierBytes);
+  std::fill_n(writers.data() + offset, barrierBytes,
+              epochOf(warp.actor, barrierWord));
+}
+
+void SharedShadow::invalBarrier(uint32_t offset) {
+  std::fill_n(writers.data() + offset, barrierBytes, 0);
 }
 
 } // namespace attn::sim

@@ -7,16 +7,17 @@
 //===----------------------------------------------------------------------===//
 //
 // The sanitizer's view of a block's shared memory: for each byte the last
-// write (warp, time) and the last read of each warp. Time is the warp's own
-// entry of its vector clock, which advances at barriers; an access happened
-// before another when the later warp's clock has seen it (FastTrack, Flanagan
-// and Freund 2009, with exact read sets).
+// write (actor, time) and the last read of each actor. Clock.h says what that
+// means. Beside the order of accesses it judges whether ordinary writes were
+// fenced before the asynchronous proxy meets them (PTX ISA 8.6, "Proxies"): by
+// the warp that wrote, before it signals.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef ATTN_LIB_SIM_SHAREDSHADOW_H
 #define ATTN_LIB_SIM_SHAREDSHADOW_H
 
+#include "Clock.h"
 #include "Program.h"
 
 #include <cstdint>
@@ -27,18 +28,19 @@ namespace attn::sim {
 
 class Warp;
 
+/// An access of the asynchronous proxy: whose it is and when it is over.
+struct AsyncAccess {
+  unsigned actor;
+  uint32_t time;
+};
+
 class SharedShadow {
 public:
-  SharedShadow(uint32_t bytes, unsigned warps);
+  /// Of the block of rank `block` in its cluster.
+  SharedShadow(Actors &actors, unsigned block, uint32_t bytes);
 
-  /// Forgets everything: no byte is written. Clocks of the new block start at
-  /// the returned time.
-  uint32_t startBlock();
-  /// The warps' clocks have reached `time`.
-  void seen(uint32_t time) {
-    if (time > latest)
-      latest = time;
-  }
+  /// Forgets everything: no byte is written. `anew`: times have begun anew.
+  void startBlock(bool anew);
 
   void read(Warp &warp, const Inst &inst, unsigned lane, uint32_t offset,
             uint32_t bytes);
@@ -47,13 +49,13 @@ public:
   /// An atomic orders its warp after the earlier atomics on the same place.
   void atomic(Warp &warp, const Inst &inst, unsigned lane, uint32_t offset,
               uint32_t bytes);
+
   /// cp.async: the destination is undefined from its issue until it lands.
   void issueCopy(Warp &warp, const Inst &inst, unsigned lane, uint32_t offset,
                  uint32_t bytes);
   void landCopy(Warp &warp, uint32_t offset, uint32_t bytes);
-  /// Entries of a vector clock: the warps, and the asynchronous reads of each
-  /// warpgroup.
-  size_t clockSize() const { return warps + warpgroups; }
+  /// cp.async.mbarrier.arrive: it lands when the phase completes instead.
+  void landCopy(const AsyncAccess &phase, uint32_t offset, uint32_t bytes);
 
   /// A read by the asynchronous proxy on behalf of `warp` (wgmma operands in
   /// shared memory), which belongs to the warpgroup's asynchronous group number
@@ -65,35 +67,71 @@ public:
   /// `warp` has waited for its warpgroup's groups before number `groups`.
   void asyncReadsDone(Warp &warp, uint32_t groups);
 
-private:
-  /// The last writer of a byte: warp in the low bits, time above.
-  using Epoch = uint32_t;
-  static constexpr unsigned warpBits = 5;
-  static constexpr uint32_t warpMask = (1u << warpBits) - 1;
-  /// Time of a byte that a cp.async is on its way to.
-  static constexpr uint32_t inFlight = (1u << (32 - warpBits)) - 1;
+  /// A bulk copy that `warp` issues reads or overwrites these bytes until
+  /// `access` is over.
+  void bulkRead(Warp &warp, const Inst &inst, unsigned lane, uint32_t offset,
+                uint32_t bytes, const AsyncAccess &access);
+  void bulkWrite(Warp &warp, const Inst &inst, unsigned lane, uint32_t offset,
+                 uint32_t bytes, const AsyncAccess &access);
 
-  static uint32_t timeOf(Epoch epoch) { return epoch >> warpBits; }
-  static unsigned warpOf(Epoch epoch) { return epoch & warpMask; }
+  /// The same for a reduction, which others that complete on the same mbarrier
+  /// may run into.
+  void bulkReduce(Warp &warp, const Inst &inst, unsigned lane, uint32_t offset,
+                  uint32_t bytes, const AsyncAccess &access);
+
+  /// The eight bytes become an mbarrier, or memory that nobody has written.
+  void initBarrier(Warp &warp, const Inst &inst, unsigned lane,
+                   uint32_t offset);
+  void invalBarrier(uint32_t offset);
+
+private:
+  /// The last writer of a byte: actor in the low bits, time above.
+  using Epoch = uint32_t;
+  static constexpr uint32_t actorMask = Actors::limit - 1;
+  /// Time of a byte that a cp.async is on its way to.
+  static constexpr uint32_t inFlight = Actors::timeLimit + 1;
+  /// Time of a byte of an mbarrier.
+  static constexpr uint32_t barrierWord = Actors::timeLimit;
+
+  static uint32_t timeOf(Epoch epoch) { return epoch >> Actors::bits; }
+  static unsigned actorOf(Epoch epoch) { return epoch & actorMask; }
+  static Epoch epochOf(unsigned actor, uint32_t time) {
+    return time << Actors::bits | actor;
+  }
   static Epoch epochOf(const Warp &warp);
   bool ordered(const Warp &warp, Epoch epoch) const;
+  bool fenced(const Warp &warp, Epoch epoch) const;
 
+  enum class Use : uint8_t { Read, Write, AsyncRead, AsyncWrite };
+  static constexpr unsigned nobody = Actors::limit;
+  static bool reads(Use use) {
+    return use == Use::Read || use == Use::AsyncRead;
+  }
+  static bool isAsync(Use use) {
+    return use == Use::AsyncRead || use == Use::AsyncWrite;
+  }
+  /// `friendly` is an actor whose writes do no harm.
   void checkWriter(Warp &warp, const Inst &inst, unsigned lane, uint32_t offset,
-                   uint32_t bytes, bool reads);
+                   uint32_t bytes, Use use, unsigned friendly = nobody);
   void checkReaders(Warp &warp, const Inst &inst, unsigned lane,
                     uint32_t offset, uint32_t bytes);
   void reportWriter(Warp &warp, const Inst &inst, unsigned lane,
-                    uint32_t offset, Epoch epoch, bool reads);
+                    uint32_t offset, Epoch epoch, Use use);
+  void reportReader(Warp &warp, const Inst &inst, unsigned lane,
+                    uint32_t offset, unsigned reader);
+  /// Times of the actor's last read of each byte.
+  std::vector<uint32_t> &readersOf(unsigned actor);
+  void markRead(unsigned actor, uint32_t time, uint32_t offset, uint32_t bytes);
 
+  Actors &actors;
+  unsigned block;
   uint32_t bytes;
-  unsigned warps, warpgroups;
-  uint32_t start = 1, latest = 1;
   std::vector<Epoch> writers;
-  /// readers[entry * bytes + byte]: time of the last read, by entry of the
-  /// clock.
-  std::vector<uint32_t> readers;
+  /// By actor; empty until it reads.
+  std::vector<std::vector<uint32_t>> readers;
+  std::vector<unsigned> readingActors;
   /// Release clocks of the places that atomics touched.
-  std::unordered_map<uint32_t, std::vector<uint32_t>> atomics;
+  std::unordered_map<uint32_t, Clock> atomics;
 };
 
 } // namespace attn::sim

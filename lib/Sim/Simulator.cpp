@@ -6,9 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "attn/Sim/Simulator.h"
+#include "Block.h"
 #include "Decoder.h"
+#include "Launch.h"
 #include "TensorMapCode.h"
-#include "Warp.h"
 
 #include <algorithm>
 #include <chrono>

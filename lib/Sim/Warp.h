@@ -10,25 +10,21 @@
 #define ATTN_LIB_SIM_WARP_H
 
 #include "AsyncCopy.h"
-#include "Barrier.h"
+#include "BulkCopy.h"
+#include "Clock.h"
 #include "Memory.h"
 #include "Program.h"
 #include "RegisterWatch.h"
-#include "SharedShadow.h"
 #include "Wgmma.h"
 #include "attn/Sim/Simulator.h"
 
-#include <atomic>
-#include <chrono>
-#include <mutex>
-#include <set>
 #include <string>
 #include <vector>
 
 namespace attn::sim {
 
 class Block;
-class Launch;
+class Cluster;
 
 /// Ends a launch whose finding leaves nothing to go on with. The finding
 /// itself is in the Launch.
@@ -40,9 +36,27 @@ struct StackEntry {
   uint32_t pc, join, mask;
 };
 
+/// What a waiting warp waits for.
+struct WarpWait {
+  enum Kind : uint8_t { Named, OfCluster, Mbarrier, Registers, Wgmma };
+  Kind kind = Named;
+  unsigned barrier = 0; ///< number of a named barrier
+  Block *block = nullptr;
+  uint32_t offset = 0; ///< of an mbarrier, in the shared memory of `block`
+  const Inst *inst = nullptr;
+  uint32_t lanes = 0;
+};
+
+/// A place in the shared memory of a block of the cluster.
+struct SharedPlace {
+  Block *block;
+  uint32_t offset;
+};
+
 class Warp {
 public:
-  enum class State : uint8_t { Running, Waiting, Done };
+  /// Yielded: runs on after the others.
+  enum class State : uint8_t { Running, Yielded, Waiting, Done };
 
   void start(Block &block, unsigned id, uint32_t validLanes);
   /// Runs until the warp waits, ends or has executed `budget` instructions.
@@ -82,12 +96,15 @@ public:
   /// `space`. Aborts the launch when there is nothing to return.
   uint8_t *resolve(const Inst &inst, Space space, uint64_t address,
                    uint32_t bytes, unsigned lane, Access access);
-  /// Reads `bytes` of global memory at a multiple of `align`.
-  const uint8_t *resolveGlobal(const Inst &inst, uint64_t address,
-                               uint32_t bytes, uint32_t align, unsigned lane);
+  /// `bytes` of global memory at a multiple of `align`.
+  uint8_t *resolveGlobal(const Inst &inst, uint64_t address, uint32_t bytes,
+                         uint32_t align, unsigned lane, Access access);
   /// Offset from the start of shared memory of a shared or generic address.
   uint32_t sharedOffset(const Inst &inst, uint64_t address, uint32_t bytes,
                         uint32_t align, unsigned lane);
+  /// The same for an address that may be another block's of the cluster.
+  SharedPlace sharedPlace(const Inst &inst, uint64_t address, uint32_t bytes,
+                          uint32_t align, unsigned lane);
 
   /// Sends lanes to different instructions. The masks are disjoint, not empty
   /// and make up `active`.
@@ -101,6 +118,9 @@ public:
   /// instruction become one finding, told by the first.
   void report(const Inst &inst, const char *check, uint32_t lanes,
               const std::string &what, const std::string &mend);
+  /// The same outside the handler of `inst`.
+  void reportNow(const Inst &inst, const char *check, uint32_t lanes,
+                 const std::string &what, const std::string &mend);
   /// A finding that ends the launch.
   [[noreturn]] void fail(const Inst &inst, const char *check, uint32_t lanes,
                          const std::string &what, const std::string &mend);
@@ -117,7 +137,17 @@ public:
   /// Stops until the rest of the warpgroup has issued what `inst` waits for,
   /// which then runs again.
   void waitForWgmma(const Inst &inst);
-  bool waitsForWgmma() const { return wait.barrier == wgmmaWait; }
+  bool waitsForWgmma() const { return wait.kind == WarpWait::Wgmma; }
+  /// Stops the warp; with `again` it runs the instruction anew when it wakes.
+  void sleep(const WarpWait &what, bool again);
+  /// The warp has released what it did so far: what comes is not covered.
+  void tick();
+  /// Rank of the warp's block in its cluster.
+  unsigned rank() const;
+  /// An actor of the warp's block.
+  unsigned findActor(Actors::Kind kind, uint32_t number);
+  /// "shared address 0x8400", with the block unless it is the warp's own.
+  std::string sharedText(unsigned block, uint32_t offset) const;
 
   const Program *program = nullptr;
   Block *block = nullptr;
@@ -131,9 +161,19 @@ public:
   AsyncCopies copies;
   WgmmaProgress wgmma;
   RegisterWatch watch;
-  BarrierWait wait;
-  /// The sanitizer's vector clock, by warp of the block.
-  std::vector<uint32_t> clock;
+  BulkStores bulk;
+  WarpWait wait;
+  /// A try_wait that sleeps returns without success.
+  bool givesUp = false;
+  /// Tests of mbarriers in a row that failed.
+  uint32_t failedTests = 0;
+  uint32_t registers = 0;               ///< per thread, as setmaxnreg left them
+  uint32_t registerChanges = 0;         ///< setmaxnreg that the warp has run
+  const Inst *registerChange = nullptr; ///< the last one
+  bool inClusterBarrier = false;        ///< arrived, not waited
+  uint32_t clusterPhase = 0;            ///< that it arrived for
+  unsigned actor = 0;                   ///< in clocks
+  Clock clock;                          ///< the sanitizer's
 
 private:
   template <bool Sanitize, bool Trace> void runLoop(uint64_t budget);
@@ -147,8 +187,6 @@ private:
   [[noreturn]] void outOfBounds(const Inst &inst, Space space, uint64_t address,
                                 uint32_t bytes, uint32_t align, unsigned lane,
                                 Access access);
-  uint8_t *globalBytes(const Inst &inst, uint64_t address, uint32_t bytes,
-                       uint32_t align, unsigned lane, Access access);
   uint8_t *resolveShared(const Inst &inst, uint64_t address, uint32_t bytes,
                          unsigned lane, Access access);
   uint8_t *resolveLocal(const Inst &inst, uint64_t address, uint32_t bytes,
@@ -167,71 +205,6 @@ private:
   };
   std::vector<Report> reports; ///< of the current instruction
   const Allocation *lastAllocation = nullptr;
-};
-
-/// One block (CTA) on one host thread. Reused for block after block.
-class Block {
-public:
-  explicit Block(Launch &launch);
-  /// Runs block number `linear` of the grid to its end.
-  void run(uint64_t linear);
-
-  Launch &launch;
-  uint64_t linear = 0;
-  uint32_t index[3] = {0, 0, 0};
-  std::vector<Warp> warps;
-  std::vector<uint8_t> shared;
-  std::vector<uint8_t> local; ///< by thread
-  Barriers barriers;
-  Warpgroups warpgroups;
-  /// Null when the sanitizer is off.
-  std::unique_ptr<SharedShadow> shadow;
-
-private:
-  void reportDeadlock();
-};
-
-/// One kernel launch.
-class Launch {
-public:
-  Launch(const Program &program, const LaunchConfig &config,
-         DeviceMemory &memory, const SimulatorOptions &options);
-  /// Runs the grid. Throws DeviceError for a bad configuration or, without
-  /// SimulatorOptions::onFinding, for findings.
-  void run();
-
-  /// Keeps the finding if it is the first of `check` at the instruction `key`.
-  /// Throws LaunchAborted at the limit.
-  void add(const SimFinding &finding, const void *key);
-  /// Prints how far the launch is, now and then.
-  void tick();
-
-  const Program &program;
-  const LaunchConfig &config;
-  DeviceMemory &memory;
-  const SimulatorOptions &options;
-  std::vector<uint8_t> parameters;
-  uint32_t threads = 0;     ///< per block
-  uint32_t sharedBytes = 0; ///< per block, static and dynamic
-  std::atomic<bool> stop{false};
-  /// Instructions that SimulatorOptions::trace printed, by one host thread.
-  uint64_t traced = 0;
-
-private:
-  void checkShape() const;
-  void checkTrace() const;
-  void endTrace() const;
-  void bindParameters();
-  void work();
-
-  std::atomic<uint64_t> nextBlock{0}, doneBlocks{0};
-  uint64_t blocks = 0;
-  std::chrono::steady_clock::time_point started, lastPrint;
-  std::mutex mutex;
-  std::set<std::pair<std::string, const void *>> seen;
-  std::vector<SimFinding> findings;
-  bool aborted = false;
-  std::string hostError;
 };
 
 /// "threads 0-31", "thread 5": threads of `warp` in `lanes`.
