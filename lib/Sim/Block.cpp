@@ -140,39 +140,38 @@ void Block::noteVisit(Warp &warp, const Inst &inst) {
   visits.push_back({&warp, &inst, time});
 }
 
+std::string Block::describeWait(Warp &warp) {
+  const WarpWait &wait = warp.wait;
+  switch (wait.kind) {
+  case WarpWait::Named:
+    return barriers.describe(*this, wait.barrier);
+  case WarpWait::OfCluster:
+    return cluster.barrier.describe(cluster);
+  case WarpWait::Mbarrier:
+    return wait.block->mbarriers.describe(wait.offset);
+  case WarpWait::Wgmma:
+    return describeWgmmaWait(warp);
+  case WarpWait::Registers:
+    return "setmaxnreg finds " + std::to_string(registers.available()) +
+           " registers per thread of one warp free";
+  }
+  return "";
+}
+
 std::string Block::describeWaits(Warp *&first) {
   // Warps that wait for the same thing are told of together.
   std::vector<std::pair<std::string, std::string>> places;
-  std::string ended;
+  std::string endedWarps;
   for (Warp &warp : warps) {
     if (warp.state == Warp::State::Done) {
-      ended += (ended.empty() ? "" : ", ") + std::to_string(warp.id);
+      endedWarps += (endedWarps.empty() ? "" : ", ") + std::to_string(warp.id);
       continue;
     }
     if (!first)
       first = &warp;
-    const WarpWait &wait = warp.wait;
-    std::string what;
-    switch (wait.kind) {
-    case WarpWait::Named:
-      what = barriers.describe(*this, wait.barrier);
-      break;
-    case WarpWait::OfCluster:
-      what = cluster.barrier.describe(cluster);
-      break;
-    case WarpWait::Mbarrier:
-      what = wait.block->mbarriers.describe(wait.offset);
-      break;
-    case WarpWait::Wgmma:
-      text += " " + describeWgmmaWait(warp);
-      continue;
-    case WarpWait::Registers:
-      what = "setmaxnreg finds " + std::to_string(registers.available()) +
-             " registers per thread of one warp free";
-      break;
-    }
+    std::string what = describeWait(warp);
     std::string name = " " + std::to_string(warp.id) + " (line " +
-                       std::to_string(wait.inst->line) + ")";
+                       std::to_string(warp.wait.inst->line) + ")";
     auto same = std::find_if(places.begin(), places.end(),
                              [&](auto &place) { return place.first == what; });
     if (same == places.end())
@@ -183,8 +182,8 @@ std::string Block::describeWaits(Warp *&first) {
   std::string text;
   for (const auto &place : places)
     text += " " + place.first + "; waiting are warps" + place.second + ".";
-  if (!ended.empty())
-    text += " Warps " + ended + " have ended.";
+  if (!endedWarps.empty())
+    text += " Warps " + endedWarps + " have ended.";
   return text;
 }
 

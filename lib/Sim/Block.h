@@ -64,6 +64,7 @@ public:
   Clock endClock; ///< join of the warps that have ended
 
 private:
+  std::string describeWait(Warp &warp);
   void warpEnded(Warp &warp);
   void end();
 

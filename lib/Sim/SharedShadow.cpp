@@ -98,10 +98,9 @@ void SharedShadow::reportReader(Warp &warp, const Inst &inst, unsigned lane,
                        "the thread that issued it, and pass a barrier if this "
                        "is another warp");
   case Actors::Kind::Wgmma:
-    return warp.report(inst, "async-read-in-flight", mask,
-                       at + " may still be reading",
-                       "wait for its group (wgmma.wait_group) in that "
-                       "warpgroup, and pass a barrier if this is another one");
+    return warp.report(inst, "shared-race", mask, at + " may still read",
+                       "wait for it (wgmma.wait_group) and let the writer know "
+                       "by a barrier");
   default:
     warp.report(inst, "shared-race", mask,
                 at + " read with no barrier in between",

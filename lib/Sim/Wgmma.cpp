@@ -412,10 +412,9 @@ std::string describeWgmmaWait(const Warp &warp) {
   const WgmmaProgress &progress = warp.wgmma;
   auto left = static_cast<size_t>(warp.wait.inst->imm);
   uint64_t end = progress.groups[progress.groups.size() - 1 - left];
-  return "warp " + std::to_string(warp.id) + " (line " +
-         std::to_string(warp.wait.inst->line) +
-         ") waits for wgmmas that of its warpgroup warps " +
-         warp.block->warpgroups.of(warp)->missing(end) + " have not issued.";
+  return "of its warpgroup, warps " +
+         warp.block->warpgroups.of(warp)->missing(end) +
+         " have not issued the wgmmas that a wait is for";
 }
 
 void checkWgmmaAtExit(Warp &warp, const Inst &inst) {

@@ -104,7 +104,7 @@ private:
   std::vector<Warpgroup> groups;
 };
 
-/// "warps 1, 2 of its warpgroup ...", for a deadlock.
+/// "of its warpgroup, warps 1, 2 have not issued ...", for a deadlock.
 std::string describeWgmmaWait(const Warp &warp);
 /// A warp has ended: nothing may be in flight.
 void checkWgmmaAtExit(Warp &warp, const Inst &inst);
