@@ -45,14 +45,8 @@ void Barriers::arrive(Warp &warp, const Inst &inst, unsigned id,
                   " threads, but the warps there came for " +
                   (barrier.expected ? std::to_string(barrier.expected) : "all"),
               "give every participant the same thread count");
-  if (waits && (barrier.present >> warp.id & 1))
-    warp.report(inst, "barrier-reuse", warp.exec,
-                "arrives at barrier " + std::to_string(id) +
-                    " for the second time before it is complete",
-                "wait for the barrier between two arrivals");
   barrier.expected = threads;
   barrier.arrived += warpSize;
-  barrier.present |= uint32_t(1) << warp.id;
   barrier.voters += static_cast<uint32_t>(__builtin_popcount(warp.exec));
   barrier.votes += static_cast<uint32_t>(__builtin_popcount(vote));
   if (block.shadow) {

@@ -35,10 +35,10 @@ constexpr unsigned namedBarriers = 16;
 class Barriers {
 public:
   void reset();
-  /// A whole warp arrives at barrier `id`, which expects `threads` (0: all
-  /// threads of the block that have not ended). With `waits` the warp stops
-  /// until the barrier is complete. `vote` are the lanes whose predicate holds
-  /// (for bar.red).
+  /// A whole warp arrives, maybe not for the first time, at barrier `id`, which
+  /// expects `threads` (0: all threads of the block that have not ended). With
+  /// `waits` the warp stops until the barrier is complete. `vote` are the lanes
+  /// whose predicate holds (for bar.red).
   void arrive(Warp &warp, const Inst &inst, unsigned id, uint32_t threads,
               bool waits, uint32_t vote);
   /// A warp has ended: barriers of all threads may be complete now.
@@ -51,7 +51,6 @@ private:
     uint32_t arrived = 0;  ///< threads
     uint32_t expected = 0; ///< threads; 0 = all
     uint32_t waiting = 0;  ///< warps
-    uint32_t present = 0;  ///< warps that have arrived
     uint32_t voters = 0;   ///< threads that have arrived, without padding
     uint32_t votes = 0;    ///< threads whose predicate holds
     /// Join of the arrivals' clocks (sanitizer).

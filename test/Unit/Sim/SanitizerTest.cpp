@@ -95,10 +95,10 @@ const Broken kernels[] = {
      "setp.lt.u32 %p0, %t, 32;\n@%p0 bar.sync 3, 64;\n"
      "@!%p0 bar.sync 3, 96;",
      nullptr, "barrier-count", 2, "for 96 threads"},
-    {"BarrierReuse",
+    {"DeadlockAfterAnArrival",
      "setp.ge.u32 %p0, %t, 32;\n@%p0 bra END;\n"
      "bar.arrive 1, 96;\nbar.sync 1, 96;\nEND:",
-     nullptr, "barrier-reuse", 3, "second time"},
+     nullptr, "deadlock", 3, "barrier 1 has 64 of 96"},
     {"BarrierId", "mov.u32 %r0, 16;\nbar.sync %r0;", nullptr, "barrier-id", 1,
      "expected 0 to 15"},
     {"ShuffleWithoutALane",
