@@ -121,7 +121,8 @@ uint64_t apply(AtomicOp op, Type type, uint64_t old, uint64_t b, uint64_t c,
 
 /// Applies the operation and returns the old bits.
 template <class Bits>
-Bits update(uint8_t *host, AtomicOp op, Type type, uint64_t b, uint64_t c, bool flushes) {
+Bits update(uint8_t *host, AtomicOp op, Type type, uint64_t b, uint64_t c,
+            bool flushes) {
   auto *at = reinterpret_cast<Bits *>(host);
   Bits old = __atomic_load_n(at, __ATOMIC_SEQ_CST);
   for (;;) {
@@ -162,8 +163,8 @@ void runAtomic(Warp &warp, const Inst &inst) {
       uint64_t b = laneValue(warp, inst.src(1 + i), lane);
       uint64_t c = inst.a == Cas ? laneValue(warp, inst.src(2), lane) : 0;
       uint8_t *at = host + i * size;
-      uint64_t old =
-          updateElement(static_cast<AtomicOp>(inst.a), inst.type, at, b, c, global);
+      uint64_t old = updateElement(static_cast<AtomicOp>(inst.a), inst.type, at,
+                                   b, c, global);
       if (!inst.c)
         continue;
       const Operand &to = inst.dst(i);
