@@ -14,7 +14,7 @@
 using namespace attn;
 using namespace attn::run;
 
-/// fill32 writes whole words, and an empty buffer still needs an address.
+/// fill32 writes whole words.
 static constexpr int64_t allocationGranule = 16;
 static constexpr uint32_t poisonWord = 0x01010101u * poisonByte;
 
@@ -32,8 +32,9 @@ GuardedBuffer::GuardedBuffer(Device &device, std::string name, int64_t bytes,
 GuardedBuffer::~GuardedBuffer() { device.release(base); }
 
 int64_t GuardedBuffer::allocated() const {
-  int64_t rounded = (std::max<int64_t>(bytes, 1) + allocationGranule - 1) /
-                    allocationGranule * allocationGranule;
+  // An empty buffer has none, so that the simulator reports any access to it.
+  int64_t rounded =
+      (bytes + allocationGranule - 1) / allocationGranule * allocationGranule;
   return rounded + 2 * guardBytes;
 }
 

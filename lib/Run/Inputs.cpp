@@ -217,7 +217,8 @@ LaunchArguments Inputs::arguments() const {
 static void requireSupported(const Problem &problem) {
   if (problem.batch != BatchKind::Dense)
     throw InputError("batch: attn-run makes dense batches; the spec asks for "
-                     "padded or varlen");
+                     "padded or varlen. A mask may read the lengths from a "
+                     "tensor: k < length[b]");
   if (problem.kv != KvKind::Contiguous)
     throw InputError("kv: attn-run makes contiguous keys and values; the spec "
                      "asks for paged");

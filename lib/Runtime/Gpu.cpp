@@ -186,7 +186,8 @@ public:
   DevicePtr allocate(size_t bytes) override {
     enter();
     CUdeviceptr ptr = 0;
-    CUresult result = cuda.cuMemAlloc_v2(&ptr, bytes);
+    // The driver refuses 0 bytes.
+    CUresult result = cuda.cuMemAlloc_v2(&ptr, bytes ? bytes : 1);
     if (result == errorOutOfMemory) {
       size_t free = 0, total = 0;
       cuda.cuMemGetInfo_v2(&free, &total);

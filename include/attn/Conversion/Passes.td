@@ -23,7 +23,8 @@ def ConvertAttnToTile : Pass<"convert-attn-to-tile", "::mlir::ModuleOp"> {
     Keys at or past k_len are hidden here, for every mask (contract C8).
   }];
   let dependentDialects = ["::attn::tile::TileDialect", "::mlir::arith::ArithDialect",
-                           "::mlir::gpu::GPUDialect", "::mlir::LLVM::LLVMDialect"];
+                           "::mlir::gpu::GPUDialect", "::mlir::LLVM::LLVMDialect",
+                           "::mlir::scf::SCFDialect"];
 }
 
 //===----------------------------------------------------------------------===//

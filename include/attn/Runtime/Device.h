@@ -81,6 +81,7 @@ class Device {
 public:
   virtual ~Device() = default;
   virtual DeviceInfo info() const = 0;
+  /// An address of its own for release, also for 0 bytes.
   virtual DevicePtr allocate(size_t bytes) = 0;
   virtual void release(DevicePtr ptr) = 0;
   virtual void copyToDevice(DevicePtr dst, const void *src, size_t bytes) = 0;

@@ -12,6 +12,7 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -189,11 +190,13 @@ private:
 
     Value query = tile::LoadOp::create(
         builder, loc, tileType("q", tileM, "d", paddedQk, dtype), queries, m0);
-    factor = inliner->inlineRule(builder, kernel.getFactor().getBody(), {})[0];
+    factor = inliner->inlineRule(builder, kernel.getFactor().getBody(), {},
+                                 RuleInliner::Scope::Row)[0];
     tile::ForKeysOp loop = buildKeyLoop(query);
     Value sink;
     if (ir::SinkOp rule = kernel.getSink())
-      sink = inliner->inlineRule(builder, rule.getBody(), {b, h, g})[0];
+      sink = inliner->inlineRule(builder, rule.getBody(), {b, h, g},
+                                 RuleInliner::Scope::Row)[0];
     ValType accType = tileType("q", tileM, "v", dv, f32());
     auto finalize = tile::FinalizeOp::create(
         builder, loc, accType, rowType(), loop.getResult(2), loop.getResult(0),
@@ -213,9 +216,9 @@ private:
         arith::MinSIOp::create(builder, loc, add(m0, constant(tileM)), qLen);
     Value first = add(m0, offset);
     Value last = add(sub(end, constant(1)), offset);
-    SmallVector<Value> bounds =
-        inliner->inlineRule(builder, kernel.getBounds().getBody(),
-                            {b, h, g, first, last, qLen, kLen});
+    SmallVector<Value> bounds = inliner->inlineRule(
+        builder, kernel.getBounds().getBody(),
+        {b, h, g, first, last, qLen, kLen}, RuleInliner::Scope::Row);
     // Visible keys are rounded outwards, full ones inwards.
     Value begin = alignDown(bounds[0]), stop = alignUp(bounds[1]);
     Value fullBegin = alignUp(bounds[2]);
@@ -282,7 +285,8 @@ private:
         [&](OpBuilder &nested, Location, ValueRange args) -> Value {
           SmallVector<Value> arguments = {args[0]};
           llvm::append_range(arguments, positions(nested, args[1], args[2]));
-          return inliner->inlineRule(nested, score.getBody(), arguments)[0];
+          return inliner->inlineRule(nested, score.getBody(), arguments,
+                                     RuleInliner::Scope::Key)[0];
         });
   }
 
@@ -297,9 +301,10 @@ private:
     Value visible = arith::CmpIOp::create(
         builder, loc, arith::CmpIPredicate::slt, key, arguments["k_len"]);
     if (ir::MaskOp mask = kernel.getMask()) {
-      Value shown = inliner->inlineRule(
-          builder, mask.getBody(),
-          positions(builder, block->getArgument(0), key))[0];
+      Value shown =
+          inliner->inlineRule(builder, mask.getBody(),
+                              positions(builder, block->getArgument(0), key),
+                              RuleInliner::Scope::Key)[0];
       visible = arith::AndIOp::create(builder, loc, visible, shown);
     }
     tile::YieldOp::create(builder, loc, visible);

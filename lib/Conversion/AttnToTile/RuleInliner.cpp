@@ -8,12 +8,13 @@
 #include "RuleInliner.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace attn;
 
 SmallVector<Value> RuleInliner::inlineRule(OpBuilder &builder, Region &rule,
-                                           ValueRange arguments) {
+                                           ValueRange arguments, Scope scope) {
   Block &block = rule.front();
   IRMapping mapping;
   mapping.map(block.getArguments(), arguments);
@@ -24,7 +25,7 @@ SmallVector<Value> RuleInliner::inlineRule(OpBuilder &builder, Region &rule,
       SmallVector<Value> indices;
       for (Value index : read.getIndices())
         indices.push_back(mapping.lookup(index));
-      mapping.map(read.getResult(), emitRead(builder, read, indices));
+      mapping.map(read.getResult(), emitRead(builder, read, indices, scope));
     } else {
       builder.clone(op, mapping);
     }
@@ -92,13 +93,42 @@ static Value widenElement(OpBuilder &builder, Location loc, Value value,
 }
 
 Value RuleInliner::emitRead(OpBuilder &builder, ir::ReadOp op,
-                            ValueRange indices) {
+                            ValueRange indices, Scope scope) {
   Location loc = op.getLoc();
   auto tensor = SymbolTable::lookupNearestSymbolFrom<ir::TensorOp>(
       kernel, op.getTensorAttr());
   if (!tensor)
     tensor = cast<ir::TensorOp>(
         SymbolTable::lookupSymbolIn(kernel, op.getTensorAttr()));
+  // Without a batch entry or a query row nothing is launched, so that k_len is
+  // the only extent of 0. Such a tensor has no address; its elements are 0.
+  bool mayBeEmpty = false;
+  for (unsigned axis = 0; axis < tensor.getDims().size(); ++axis)
+    mayBeEmpty |= tensor.getDim(axis).getKind() == ir::DimKind::KLen;
+  if (!mayBeEmpty || scope == Scope::Key)
+    return emitLoad(builder, op, tensor, indices);
+  Value none =
+      arith::ConstantIntOp::create(builder, loc, builder.getI32Type(), 0);
+  Value hasKeys = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt,
+                                        kLen, none);
+  auto guarded = scf::IfOp::create(
+      builder, loc, hasKeys,
+      [&](OpBuilder &nested, Location) {
+        scf::YieldOp::create(nested, loc,
+                             emitLoad(nested, op, tensor, indices));
+      },
+      [&](OpBuilder &nested, Location) {
+        Value zero = arith::ConstantOp::create(
+            nested, loc, cast<TypedAttr>(nested.getZeroAttr(op.getType())));
+        scf::YieldOp::create(nested, loc, zero);
+      });
+  return guarded.getResult(0);
+}
+
+/// An element at indices that are clamped to the extents.
+Value RuleInliner::emitLoad(OpBuilder &builder, ir::ReadOp op,
+                            ir::TensorOp tensor, ValueRange indices) {
+  Location loc = op.getLoc();
   Type i64 = builder.getI64Type();
   Value zero = arith::ConstantIntOp::create(builder, loc, i64, 0);
   Value one = arith::ConstantIntOp::create(builder, loc, i64, 1);
@@ -107,8 +137,6 @@ Value RuleInliner::emitRead(OpBuilder &builder, ir::ReadOp op,
     Value size = extent(builder, loc, tensor.getDim(axis));
     if (index.getType() != i64)
       index = arith::ExtSIOp::create(builder, loc, i64, index);
-    // Clamp to 0 .. size - 1; min first, so that an extent of 0 reads element
-    // 0.
     Value last = arith::SubIOp::create(builder, loc, size, one);
     index = arith::MinSIOp::create(builder, loc, index, last);
     index = arith::MaxSIOp::create(builder, loc, index, zero);

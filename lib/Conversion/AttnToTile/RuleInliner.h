@@ -25,16 +25,23 @@ public:
       : kernel(kernel), params(std::move(params)), tensors(std::move(tensors)),
         batch(batch), qLen(qLen), kLen(kLen) {}
 
+  /// Where a rule is evaluated: for a key, so that there is one, or for a whole
+  /// row or work item, also where k_len is 0.
+  enum class Scope { Key, Row };
+
   /// Emits the rule's code at the builder's place with its block arguments
   /// given in order; returns what it yields.
   llvm::SmallVector<mlir::Value> inlineRule(mlir::OpBuilder &builder,
                                             mlir::Region &rule,
-                                            mlir::ValueRange arguments);
+                                            mlir::ValueRange arguments,
+                                            Scope scope);
 
 private:
   mlir::Value emitParam(mlir::OpBuilder &builder, ir::GetParamOp op);
   mlir::Value emitRead(mlir::OpBuilder &builder, ir::ReadOp op,
-                       mlir::ValueRange indices);
+                       mlir::ValueRange indices, Scope scope);
+  mlir::Value emitLoad(mlir::OpBuilder &builder, ir::ReadOp op,
+                       ir::TensorOp tensor, mlir::ValueRange indices);
   mlir::Value extent(mlir::OpBuilder &builder, mlir::Location loc,
                      ir::DimAttr dim);
 

@@ -149,3 +149,48 @@ attn.kernel @sink attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_head
     attn.yield %c : f32
   }
 }
+
+// -----
+
+// A tensor of k_len elements may be empty where no key is at hand: its elements
+// are then 0. Other extents are at least 1 in a launch.
+// CHECK-LABEL: gpu.func @empty
+// CHECK-SAME: %[[KLEN:[^:]*]]: i32 {attn.arg = "k_len"}
+// CHECK: tile.for_work
+// CHECK: %[[ANY:.*]] = arith.cmpi sgt, %[[KLEN]], %{{.*}} : i32
+// CHECK-NEXT: %[[END:.*]] = scf.if %[[ANY]] -> (i32) {
+// CHECK: llvm.load
+// CHECK: } else {
+// CHECK-NEXT: %[[NONE:.*]] = arith.constant 0 : i32
+// CHECK-NEXT: scf.yield %[[NONE]]
+// CHECK: tile.for_keys
+// CHECK-NOT: scf.if
+// CHECK: tile.yield
+// CHECK-NOT: scf.if
+// CHECK: tile.finalize
+attn.kernel @empty attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<fa2, tile = 128x64, warps = 4, stages = 1>} {
+  attn.tensor @ends : i32 [k_len]
+  attn.tensor @sinks : f32 [q_len]
+  attn.score raw {
+  ^bb0(%s: f32, %b: i32, %h: i32, %g: i32, %i: i32, %q: i32, %k: i32, %q_len: i32, %k_len: i32):
+    %0 = attn.read @ends[%k] : i32
+    %1 = arith.sitofp %0 : i32 to f32
+    %2 = arith.addf %s, %1 : f32
+    attn.yield %2 : f32
+  }
+  attn.sink {
+  ^bb0(%b: i32, %h: i32, %g: i32):
+    %0 = attn.read @sinks[%b] : f32
+    attn.yield %0 : f32
+  }
+  attn.bounds {
+  ^bb0(%b: i32, %h: i32, %g: i32, %q_first: i32, %q_last: i32, %q_len: i32, %k_len: i32):
+    %zero = arith.constant 0 : i32
+    %end = attn.read @ends[%zero] : i32
+    attn.yield %zero, %end, %zero, %zero : i32, i32, i32, i32
+  }
+  attn.factor {
+    %c = arith.constant 0.125 : f32
+    attn.yield %c : f32
+  }
+}

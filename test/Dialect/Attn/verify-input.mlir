@@ -30,7 +30,7 @@ attn.kernel @refused attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_h
 
 // -----
 
-// expected-error @below {{'batch' is padded, which cannot be lowered yet; legal now: dense}}
+// expected-error @below {{'batch' is padded, which cannot be lowered yet; legal now: dense, with a tensor of lengths that the mask reads}}
 attn.kernel @refused attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, batch = #attn.batch<padded>} {
 }
 

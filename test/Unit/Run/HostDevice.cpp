@@ -201,7 +201,7 @@ DeviceInfo HostDevice::info() const {
 }
 
 DevicePtr HostDevice::allocate(size_t bytes) {
-  std::vector<uint8_t> buffer(bytes);
+  std::vector<uint8_t> buffer(bytes ? bytes : 1);
   auto address = reinterpret_cast<DevicePtr>(buffer.data());
   buffers[address] = std::move(buffer);
   return address;

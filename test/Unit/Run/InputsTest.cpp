@@ -226,7 +226,8 @@ TEST(Inputs, UnsupportedBatches) {
   spec.batch = BatchKind::Varlen;
   EXPECT_EQ(messageOf([&] { makeInputs(spec, {}); }),
             "batch: attn-run makes dense batches; the spec asks for padded or "
-            "varlen");
+            "varlen. A mask may read the lengths from a tensor: k < "
+            "length[b]");
 }
 
 TEST(Bench, CountsVisiblePairs) {

@@ -97,6 +97,9 @@ CUresult cuCtxSynchronize() {
 CUresult cuMemAlloc_v2(CUdeviceptr *ptr, size_t bytes) {
   if (fake().capturing)
     return captureUnsupported;
+  constexpr CUresult invalidValue = 1; // CUDA_ERROR_INVALID_VALUE
+  if (!bytes)
+    return invalidValue;
   if (bytes > fake().freeBytes)
     return errorOutOfMemory;
   std::vector<uint8_t> buffer(bytes);

@@ -73,6 +73,11 @@ TEST_F(GpuTest, Memory) {
   EXPECT_EQ(back[2], 0xABCDu);
   gpu->release(ptr);
   EXPECT_TRUE(fake->memory.empty());
+  DevicePtr none = gpu->allocate(0), another = gpu->allocate(0);
+  EXPECT_NE(none, another);
+  gpu->release(none);
+  gpu->release(another);
+  EXPECT_TRUE(fake->memory.empty());
   fake->freeBytes = 1000;
   EXPECT_EQ(messageOf<DeviceError>([&] { gpu->allocate(1001); }),
             "out of device memory: 1001 bytes asked for, 1000 of 2147483648 "
