@@ -199,8 +199,8 @@ private:
                                  RuleInliner::Scope::Row)[0];
     ValType accType = tileType("q", tileM, "v", dv, f32());
     auto finalize = tile::FinalizeOp::create(
-        builder, loc, accType, rowType(), loop.getResult(2), loop.getResult(0),
-        loop.getResult(1), factor, sink);
+        builder, loc, rowType(), accType, loop.getResult(0), loop.getResult(1),
+        factor, sink, loop.getResult(2));
     if (kernel.getOutputsO())
       tile::StoreOp::create(builder, loc, finalize.getOutput(),
                             makeView("o", h, qLen, dv, kernel.getOut()), m0);

@@ -69,7 +69,7 @@ attn.kernel @gqa attributes {dtype = f16, out = f16, heads = 14 : i64, kv_heads 
 // CHECK-NEXT: tile.load %{{.*}}[%[[K0]]] : <96 x f16> -> <[k:32, v:96] x f16>
 // CHECK-NEXT: tile.dot {{.*}} over "k"
 // CHECK-NEXT: tile.yield
-// CHECK: tile.finalize %[[R]]#2, %[[R]]#0, %[[R]]#1 factor %{{.*}} : <
+// CHECK: tile.finalize %[[R]]#0, %[[R]]#1 factor %{{.*}} acc %[[R]]#2 : <
 // CHECK: tile.store %{{.*}} : <[q:64, v:96] x f32> -> <96 x f16>
 // CHECK: tile.store %{{.*}} : <[q:64] x f32> -> <1 x f32>
 // CHECK-NOT: attn.kernel
@@ -125,7 +125,7 @@ attn.kernel @lse attributes {dtype = bf16, out = bf16, heads = 2 : i64, kv_heads
     attn.yield %c : f32
   }
 }
-// CHECK: %[[O:.*]], %[[LSE:.*]] = tile.finalize
+// CHECK: %[[LSE:.*]], %[[O:.*]] = tile.finalize
 // CHECK-NOT: make_view "o"
 // CHECK: %[[VIEW:.*]] = tile.make_view "lse"
 // CHECK: tile.store %[[LSE]], %[[VIEW]]

@@ -131,7 +131,7 @@ attn.kernel @tensors attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_h
 // CHECK: arith.extsi %[[H]] : i32 to i64
 // CHECK: llvm.getelementptr %[[SINKS]]
 // CHECK: %[[SINK:.*]] = llvm.load
-// CHECK: tile.finalize {{.*}} sink %[[SINK]] :
+// CHECK: tile.finalize {{.*}} sink %[[SINK]] acc
 attn.kernel @sink attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<fa2, tile = 128x64, warps = 4, stages = 1>} {
   attn.tensor @sinks : f32 [heads]
   attn.sink {

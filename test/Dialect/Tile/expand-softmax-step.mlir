@@ -67,7 +67,7 @@ gpu.func @finalize(%o: !acc, %m: !row, %l: !part, %c: f32) kernel {
   // CHECK-NOT: math.exp2
   // CHECK-NOT: tile.finalize
   // CHECK: gpu.return
-  %out, %lse = tile.finalize %o, %m, %l factor %c : !acc, !row, !part -> !acc, !row
+  %lse, %out = tile.finalize %m, %l factor %c acc %o : !row, !part, !acc -> !row, !acc
   gpu.return
 }
 
@@ -92,7 +92,7 @@ gpu.func @sink(%o: !acc, %m: !row, %l: !part, %c: f32, %sink: f32) kernel {
   // CHECK: arith.maxnumf %{{.*}}, %[[SINK2]]
   // CHECK: math.log2
   // CHECK: gpu.return
-  %out, %lse = tile.finalize %o, %m, %l factor %c sink %sink : !acc, !row, !part -> !acc, !row
+  %lse, %out = tile.finalize %m, %l factor %c sink %sink acc %o : !row, !part, !acc -> !row, !acc
   gpu.return
 }
 }

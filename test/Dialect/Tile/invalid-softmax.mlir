@@ -95,7 +95,7 @@ gpu.func @f(%o: !tile.val<[q:128] x f32>, %a: !tile.val<[q:128] x f32>) {
 gpu.module @m {
 gpu.func @f(%o: !tile.val<[q:128, v:128] x bf16>, %m: !tile.val<[q:128] x f32>, %l: !tile.val<[q:128, r:4] x f32>, %c: f32) {
   // expected-error @below {{T21: expected an accumulator of two axes in f32}}
-  %0:2 = tile.finalize %o, %m, %l factor %c : !tile.val<[q:128, v:128] x bf16>, !tile.val<[q:128] x f32>, !tile.val<[q:128, r:4] x f32> -> !tile.val<[q:128, v:128] x bf16>, !tile.val<[q:128] x f32>
+  %0:2 = tile.finalize %m, %l factor %c acc %o : !tile.val<[q:128] x f32>, !tile.val<[q:128, r:4] x f32>, !tile.val<[q:128, v:128] x bf16> -> !tile.val<[q:128] x f32>, !tile.val<[q:128, v:128] x bf16>
   gpu.return
 }
 }
@@ -105,8 +105,8 @@ gpu.func @f(%o: !tile.val<[q:128, v:128] x bf16>, %m: !tile.val<[q:128] x f32>, 
 // T21
 gpu.module @m {
 gpu.func @f(%o: !tile.val<[q:128, v:128] x f32>, %m: !tile.val<[q:64] x f32>, %l: !tile.val<[q:128, r:4] x f32>, %c: f32) {
-  // expected-error @below {{T21: expected row maxima}}
-  %0:2 = tile.finalize %o, %m, %l factor %c : !tile.val<[q:128, v:128] x f32>, !tile.val<[q:64] x f32>, !tile.val<[q:128, r:4] x f32> -> !tile.val<[q:128, v:128] x f32>, !tile.val<[q:64] x f32>
+  // expected-error @below {{T21: expected partial row sums 'r' for the rows of '!tile.val<[q:64] x f32>'}}
+  %0:2 = tile.finalize %m, %l factor %c acc %o : !tile.val<[q:64] x f32>, !tile.val<[q:128, r:4] x f32>, !tile.val<[q:128, v:128] x f32> -> !tile.val<[q:64] x f32>, !tile.val<[q:128, v:128] x f32>
   gpu.return
 }
 }
@@ -117,7 +117,7 @@ gpu.func @f(%o: !tile.val<[q:128, v:128] x f32>, %m: !tile.val<[q:64] x f32>, %l
 gpu.module @m {
 gpu.func @f(%o: !tile.val<[q:128, v:128] x f32>, %m: !tile.val<[q:128] x f32>, %l: !tile.val<[q:128, v:128] x f32>, %c: f32) {
   // expected-error @below {{T21: expected partial row sums 'r' for the rows of}}
-  %0:2 = tile.finalize %o, %m, %l factor %c : !tile.val<[q:128, v:128] x f32>, !tile.val<[q:128] x f32>, !tile.val<[q:128, v:128] x f32> -> !tile.val<[q:128, v:128] x f32>, !tile.val<[q:128] x f32>
+  %0:2 = tile.finalize %m, %l factor %c acc %o : !tile.val<[q:128] x f32>, !tile.val<[q:128, v:128] x f32>, !tile.val<[q:128, v:128] x f32> -> !tile.val<[q:128] x f32>, !tile.val<[q:128, v:128] x f32>
   gpu.return
 }
 }
@@ -128,7 +128,29 @@ gpu.func @f(%o: !tile.val<[q:128, v:128] x f32>, %m: !tile.val<[q:128] x f32>, %
 gpu.module @m {
 gpu.func @f(%o: !tile.val<[q:128, v:128] x f32>, %m: !tile.val<[q:128] x f32>, %l: !tile.val<[q:128, r:4] x f32>, %c: f32) {
   // expected-error @below {{T21: expected results of types}}
-  %0:2 = tile.finalize %o, %m, %l factor %c : !tile.val<[q:128, v:128] x f32>, !tile.val<[q:128] x f32>, !tile.val<[q:128, r:4] x f32> -> !tile.val<[q:128, v:128] x f32>, !tile.val<[q:128, v:128] x f32>
+  %0:2 = tile.finalize %m, %l factor %c acc %o : !tile.val<[q:128] x f32>, !tile.val<[q:128, r:4] x f32>, !tile.val<[q:128, v:128] x f32> -> !tile.val<[q:128, v:128] x f32>, !tile.val<[q:128, v:128] x f32>
+  gpu.return
+}
+}
+
+// -----
+
+// T21
+gpu.module @m {
+gpu.func @f(%m: !tile.val<[q:128, v:4] x f32>, %l: !tile.val<[q:128, r:4] x f32>, %c: f32) {
+  // expected-error @below {{T21: expected row maxima of one axis in f32}}
+  %0 = tile.finalize %m, %l factor %c : !tile.val<[q:128, v:4] x f32>, !tile.val<[q:128, r:4] x f32> -> !tile.val<[q:128, v:4] x f32>
+  gpu.return
+}
+}
+
+// -----
+
+// T21
+gpu.module @m {
+gpu.func @f(%m: !tile.val<[q:128] x f32>, %l: !tile.val<[q:128, r:4] x f32>, %c: f32) {
+  // expected-error @below {{T21: expected results of types}}
+  %0:2 = tile.finalize %m, %l factor %c : !tile.val<[q:128] x f32>, !tile.val<[q:128, r:4] x f32> -> !tile.val<[q:128] x f32>, !tile.val<[q:128, v:128] x f32>
   gpu.return
 }
 }

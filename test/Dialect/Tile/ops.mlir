@@ -117,14 +117,13 @@ gpu.func @softmax(%X: !tile.val<[q:128, k:64] x f32>, %m: !tile.val<[q:128] x f3
       -> !tile.val<[q:128, k:64] x f32>, !tile.val<[q:128] x f32>, !tile.val<[q:128, r:4] x f32>, !tile.val<[q:128] x f32>
   // CHECK: tile.rescale %{{.*}}, %[[ALPHA]] : <[q:128, v:128] x f32>, <[q:128] x f32>
   %O1 = tile.rescale %O, %alpha : !tile.val<[q:128, v:128] x f32>, !tile.val<[q:128] x f32>
-  // CHECK: tile.finalize %{{.*}}, %{{.*}}, %{{.*}} factor %{{.*}} sink %{{.*}} : <[q:128, v:128] x f32>, <[q:128] x f32>, <[q:128, r:4] x f32> -> <[q:128, v:128] x f32>, <[q:128] x f32>
-  %o, %lse = tile.finalize %O, %m, %l factor %c sink %s
-      : !tile.val<[q:128, v:128] x f32>, !tile.val<[q:128] x f32>, !tile.val<[q:128, r:4] x f32>
-      -> !tile.val<[q:128, v:128] x f32>, !tile.val<[q:128] x f32>
-  // CHECK: tile.finalize %{{.*}}, %[[NM]], %[[NS]] factor %{{.*}} : <
-  %o1, %lse1 = tile.finalize %O1, %m1, %l1 factor %c
-      : !tile.val<[q:128, v:128] x f32>, !tile.val<[q:128] x f32>, !tile.val<[q:128, r:4] x f32>
-      -> !tile.val<[q:128, v:128] x f32>, !tile.val<[q:128] x f32>
+  // CHECK: tile.finalize %{{.*}}, %{{.*}} factor %{{.*}} sink %{{.*}} acc %{{.*}} : <[q:128] x f32>, <[q:128, r:4] x f32>, !tile.val<[q:128, v:128] x f32> -> <[q:128] x f32>, !tile.val<[q:128, v:128] x f32>
+  %lse, %o = tile.finalize %m, %l factor %c sink %s acc %O
+      : !tile.val<[q:128] x f32>, !tile.val<[q:128, r:4] x f32>, !tile.val<[q:128, v:128] x f32>
+      -> !tile.val<[q:128] x f32>, !tile.val<[q:128, v:128] x f32>
+  // CHECK: tile.finalize %[[NM]], %[[NS]] factor %{{.*}} : <[q:128] x f32>, <[q:128, r:4] x f32> -> <[q:128] x f32>
+  %lse1 = tile.finalize %m1, %l1 factor %c
+      : !tile.val<[q:128] x f32>, !tile.val<[q:128, r:4] x f32> -> !tile.val<[q:128] x f32>
   gpu.return
 }
 

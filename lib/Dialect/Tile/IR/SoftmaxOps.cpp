@@ -7,6 +7,7 @@
 
 #include "attn/Dialect/Tile/IR/Tile.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/PatternMatch.h"
 
 using namespace mlir;
 using namespace attn::tile;
@@ -66,21 +67,39 @@ LogicalResult RescaleOp::verify() {
 }
 
 LogicalResult FinalizeOp::verify() {
-  ValType acc = getAcc().getType(), max = getMax().getType(),
-          sum = getSum().getType();
-  if (!isMatrix(acc))
-    return emitOpError() << "T21: expected an accumulator of two axes in f32, "
+  ValType max = getMax().getType(), sum = getSum().getType();
+  if (max.getSizes().size() != 1 || !max.getElementType().isF32() ||
+      max.isShared())
+    return emitOpError() << "T21: expected row maxima of one axis in f32, "
                             "found "
-                         << acc;
-  if (max != perRow(acc))
-    return emitOpError() << "T21: expected row maxima " << perRow(acc)
-                         << ", found " << max;
-  if (!isPartialSum(sum, acc))
+                         << max;
+  if (!isMatrix(sum) || sum.findAxis("r") != 1u || perRow(sum) != max)
     return emitOpError() << "T21: expected partial row sums 'r' for the rows "
                             "of "
-                         << acc << ", found " << sum;
-  if (getResultTypes() != TypeRange({acc, max}))
-    return emitOpError() << "T21: expected results of types " << acc << ", "
-                         << max;
+                         << max << ", found " << sum;
+  SmallVector<Type> expected = {max};
+  if (getAcc()) {
+    ValType acc = getAcc().getType();
+    if (!isMatrix(acc) || perRow(acc) != max)
+      return emitOpError() << "T21: expected an accumulator of two axes in f32 "
+                              "for the rows of "
+                           << max << ", found " << acc;
+    expected.push_back(acc);
+  }
+  if (getResultTypes() != TypeRange(expected))
+    return emitOpError() << "T21: expected results of types (" << expected
+                         << "), found (" << getResultTypes() << ")";
+  return success();
+}
+
+LogicalResult FinalizeOp::canonicalize(FinalizeOp op,
+                                       PatternRewriter &rewriter) {
+  if (!op.getOutput() || !op.getOutput().use_empty())
+    return failure();
+  auto lse = FinalizeOp::create(rewriter, op.getLoc(), op.getLse().getType(),
+                                Type(), op.getMax(), op.getSum(),
+                                op.getFactor(), op.getSink(), Value());
+  rewriter.replaceAllUsesWith(op.getLse(), lse.getLse());
+  rewriter.eraseOp(op);
   return success();
 }

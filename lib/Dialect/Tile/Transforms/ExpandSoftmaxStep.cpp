@@ -170,23 +170,26 @@ void expandFinalize(FinalizeOp op, IRRewriter &rewriter) {
     return {base, keep, total};
   };
 
-  Value scale = map(
-      rows, {op.getMax(), sum},
-      [&](OpBuilder &b, Location loc, ValueRange v) -> Value {
-        Parts p = parts(b, loc, v[0], v[1]);
-        Value one = constantF32(b, loc, 1.0);
-        // The GPU's reciprocal is good to one ulp; an exact division is a call.
-        Value inverse = arith::DivFOp::create(b, loc, one, p.total,
-                                              arith::FastMathFlags::arcp |
-                                                  arith::FastMathFlags::afn);
-        Value empty = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ,
+  Value scale;
+  if (op.getOutput())
+    scale = map(rows, {op.getMax(), sum},
+                [&](OpBuilder &b, Location loc, ValueRange v) -> Value {
+                  Parts p = parts(b, loc, v[0], v[1]);
+                  Value one = constantF32(b, loc, 1.0);
+                  // The GPU's reciprocal is good to one ulp; an exact division
+                  // is a call.
+                  Value inverse = arith::DivFOp::create(
+                      b, loc, one, p.total,
+                      arith::FastMathFlags::arcp | arith::FastMathFlags::afn);
+                  Value empty =
+                      arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ,
                                             p.total, constantF32(b, loc, 0.0));
-        inverse = arith::SelectOp::create(b, loc, empty,
-                                          constantF32(b, loc, 0.0), inverse);
-        return p.keep
-                   ? arith::MulFOp::create(b, loc, p.keep, inverse).getResult()
-                   : inverse;
-      });
+                  inverse = arith::SelectOp::create(
+                      b, loc, empty, constantF32(b, loc, 0.0), inverse);
+                  return p.keep ? arith::MulFOp::create(b, loc, p.keep, inverse)
+                                      .getResult()
+                                : inverse;
+                });
   Value lse =
       map(op.getLse().getType(), {op.getMax(), sum},
           [&](OpBuilder &b, Location loc, ValueRange v) -> Value {
@@ -195,11 +198,15 @@ void expandFinalize(FinalizeOp op, IRRewriter &rewriter) {
             Value all = arith::AddFOp::create(b, loc, p.base, log);
             return arith::MulFOp::create(b, loc, all, constantF32(b, loc, ln2));
           });
+  if (!op.getOutput()) {
+    rewriter.replaceOp(op, lse);
+    return;
+  }
   Value output = map(op.getOutput().getType(), {op.getAcc(), scale},
                      [](OpBuilder &b, Location loc, ValueRange v) -> Value {
                        return arith::MulFOp::create(b, loc, v[0], v[1]);
                      });
-  rewriter.replaceOp(op, {output, lse});
+  rewriter.replaceOp(op, {lse, output});
 }
 
 struct ExpandSoftmaxStep

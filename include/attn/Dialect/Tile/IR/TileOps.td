@@ -71,6 +71,9 @@ def Tile_ForKeysOp : Tile_Op<"for_keys", [SingleBlock, AttrSizedOperandSegments]
     A `mixed` loop (the only kind before `attn-split-range`) has the full range;
     a `partial` or `full` loop is one piece of it and has none.
 
+    A carried value that reaches neither a used result nor an effect is dropped,
+    with all that computes it.
+
     Constraints: (T12) a full range stands exactly on a `mixed` loop, and the
     step is positive; (T13) the body takes an i32 and the carried values, and
     initial, carried, yielded and result types are the same.
@@ -89,6 +92,7 @@ def Tile_ForKeysOp : Tile_Op<"for_keys", [SingleBlock, AttrSizedOperandSegments]
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
+  let hasCanonicalizeMethod = 1;
   let extraClassDeclaration = [{
     ::mlir::Value getK0() { return getBody().getArgument(0); }
     ::mlir::Block::BlockArgListType getIterArgs() { return getBody().getArguments().drop_front(1); }
@@ -126,7 +130,7 @@ def Tile_MakeViewOp : Tile_Op<"make_view", [Pure]> {
   let assemblyFormat = "$name $base `[` $offset `]` `stride` $stride `rows` $rows attr-dict `:` type($view)";
 }
 
-def Tile_LoadOp : Tile_Op<"load"> {
+def Tile_LoadOp : Tile_Op<"load", [MemoryEffects<[MemRead]>]> {
   let summary = "reads a tile of a view";
   let description = [{
     Rows `row ..` of the view and all its columns. Rows past the view's end and
@@ -378,27 +382,32 @@ def Tile_RescaleOp : Tile_Op<"rescale", [Pure, AllTypesMatch<["input", "result"]
   let hasVerifier = 1;
 }
 
-def Tile_FinalizeOp : Tile_Op<"finalize", [Pure]> {
+def Tile_FinalizeOp : Tile_Op<"finalize", [Pure, AttrSizedOperandSegments]> {
   let summary = "ends the online softmax: division, sink, log-sum-exp";
   let description = [{
     Adds the partial sums, adds the sink's `exp(sink)` once (contract C7), and
-    gives O / sum and `lse = ln(sum of exp of the logits)` (C6). A row without a
-    visible key gives O = 0 and lse = -inf, or lse = sink (C5, C7).
+    gives `lse = ln(sum of exp of the logits)` (C6) and, of an accumulator, O / sum.
+    A row without a visible key gives O = 0 and lse = -inf, or lse = sink (C5, C7).
 
-    Constraint: (T21) acc is an f32 tile of two axes, rows first; max has one f32
-    per row and sum `r` of them; O has acc's type and lse max's.
+    Constraint: (T21) max has one f32 per row and sum `r` of them; acc is an f32
+    tile of two axes, rows first; lse has max's type and O acc's; there is an O iff
+    there is an acc.
 
     ```mlir
-    %o, %lse = tile.finalize %O, %m, %l factor %c sink %s
-        : !tile.val<[q:128, v:128] x f32>, !tile.val<[q:128] x f32>, !tile.val<[q:128, r:4] x f32>
-        -> !tile.val<[q:128, v:128] x f32>, !tile.val<[q:128] x f32>
+    %lse, %o = tile.finalize %m, %l factor %c sink %s acc %O
+        : !tile.val<[q:128] x f32>, !tile.val<[q:128, r:4] x f32>, !tile.val<[q:128, v:128] x f32>
+        -> !tile.val<[q:128] x f32>, !tile.val<[q:128, v:128] x f32>
     ```
+
+    An O that nobody uses is dropped, and with it its acc.
   }];
-  let arguments = (ins Tile_ValType:$acc, Tile_ValType:$max, Tile_ValType:$sum, F32:$factor, Optional<F32>:$sink);
-  let results = (outs Tile_ValType:$output, Tile_ValType:$lse);
-  let assemblyFormat = [{$acc `,` $max `,` $sum `factor` $factor (`sink` $sink^)? attr-dict `:`
-                         type($acc) `,` type($max) `,` type($sum) `->` type($output) `,` type($lse)}];
+  let arguments = (ins Tile_ValType:$max, Tile_ValType:$sum, F32:$factor, Optional<F32>:$sink,
+                       Optional<Tile_ValType>:$acc);
+  let results = (outs Tile_ValType:$lse, Optional<Tile_ValType>:$output);
+  let assemblyFormat = [{$max `,` $sum `factor` $factor (`sink` $sink^)? (`acc` $acc^)? attr-dict `:`
+                         type($max) `,` type($sum) (`,` type($acc)^)? `->` type($lse) (`,` type($output)^)?}];
   let hasVerifier = 1;
+  let hasCanonicalizeMethod = 1;
 }
 
 #endif // ATTN_DIALECT_TILE_IR_TILEOPS
