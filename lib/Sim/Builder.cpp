@@ -108,9 +108,9 @@ std::optional<Space> Builder::trySpace() {
   };
   static constexpr Entry entries[] = {
       {"global", Space::Global},      {"shared", Space::Shared},
-      {"shared::cta", Space::Shared}, {"local", Space::Local},
-      {"const", Space::Const},        {"param", Space::Param},
-      {"param::entry", Space::Param}};
+      {"shared::cta", Space::Shared}, {"shared::cluster", Space::Shared},
+      {"local", Space::Local},        {"const", Space::Const},
+      {"param", Space::Param},        {"param::entry", Space::Param}};
   for (const Entry &entry : entries)
     if (take(entry.name))
       return entry.space;

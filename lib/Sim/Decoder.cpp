@@ -32,6 +32,7 @@ const DecodeTable &decodeTable() {
     addAsyncCopyInstructions(built);
     addWgmmaInstructions(built);
     addFenceInstructions(built);
+    addCacheHintInstructions(built);
     addMbarrierInstructions(built);
     addClusterInstructions(built);
     return built;

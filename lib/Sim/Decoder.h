@@ -50,7 +50,8 @@ public:
   /// Consumes the first modifier that is a type.
   Type takeType();
   std::optional<Type> tryType();
-  /// Consumes the state space, if one is written (`.shared::cta` is .shared).
+  /// Consumes the state space, if one is written. `.shared::cta` and
+  /// `.shared::cluster` are .shared: addresses tell whose memory it is.
   std::optional<Space> trySpace();
 
   size_t operandCount() const { return ast.operands.size(); }
@@ -124,6 +125,7 @@ void addMmaInstructions(DecodeTable &table);
 void addAsyncCopyInstructions(DecodeTable &table);
 void addWgmmaInstructions(DecodeTable &table);
 void addFenceInstructions(DecodeTable &table);
+void addCacheHintInstructions(DecodeTable &table);
 void addMbarrierInstructions(DecodeTable &table);
 void addClusterInstructions(DecodeTable &table);
 

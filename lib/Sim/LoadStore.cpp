@@ -1,4 +1,4 @@
-//===- LoadStore.cpp - ld, st, cvta and prefetch ------------------------===//
+//===- LoadStore.cpp - ld, st, cvta and isspacep ------------------------===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -114,7 +114,7 @@ void decodeStore(Builder &b) {
 }
 
 //===----------------------------------------------------------------------===//
-// cvta, isspacep, prefetch
+// cvta, isspacep
 //===----------------------------------------------------------------------===//
 
 /// The start of a state space's window in the generic space.
@@ -154,39 +154,35 @@ void decodeConvertAddress(Builder &b) {
   b.inst.run = runConvertAddress64;
 }
 
+/// a = only the block's own shared memory.
 void runIsSpace(Warp &warp, const Inst &inst) {
   uint32_t result = 0;
   const uint32_t *addresses = warp.lanes(inst.src(0));
   uint64_t window = windowOf(inst.space);
+  uint64_t own = uint64_t(warp.rank()) + 1;
   for (unsigned lane = 0; lane < warpSize; ++lane) {
     uint64_t address = getLane<uint64_t>(addresses, lane);
     bool inside =
         window ? address - window < windowBytes : address < sharedWindow;
+    uint64_t block = (address - window) >> clusterShift;
+    if (inst.a && block != 0 && block != own)
+      inside = false;
     result |= uint32_t(inside) << lane;
   }
   warp.setPredicate(inst.dst(), result);
 }
 
 void decodeIsSpace(Builder &b) {
-  auto space = b.trySpace();
+  bool cluster = b.take("shared::cluster");
+  auto space = cluster ? Space::Shared : b.trySpace();
   if (!space || *space == Space::Const)
     b.refuse();
   b.inst.space = *space;
+  b.inst.a = *space == Space::Shared && !cluster;
   b.expectOperands(2);
   b.dstPredicate(b.ast.operands[0]);
   b.src(1, Type::U64);
   b.inst.run = runIsSpace;
-}
-
-void runNothing(Warp &, const Inst &) {}
-
-void decodePrefetch(Builder &b) {
-  b.trySpace();
-  b.take("tensormap");
-  b.takeOneOf({"L1", "L2", "L2::evict_last", "L2::evict_normal"});
-  b.expectOperands(1);
-  b.address(b.ast.operands[0]);
-  b.inst.run = runNothing;
 }
 
 } // namespace
@@ -197,8 +193,6 @@ void addLoadStoreInstructions(DecodeTable &table) {
   table["st"] = decodeStore;
   table["cvta"] = decodeConvertAddress;
   table["isspacep"] = decodeIsSpace;
-  table["prefetch"] = decodePrefetch;
-  table["prefetchu"] = decodePrefetch;
 }
 
 } // namespace attn::sim

@@ -21,6 +21,11 @@ void runSetPredicate(Warp &warp, const Inst &inst) {
   warp.setPredicate(inst.dst(), inst.imm ? allLanes : 0);
 }
 
+void runIsCluster(Warp &warp, const Inst &inst) {
+  bool cluster = warp.block->launch.clusterBlocks > 1;
+  warp.setPredicate(inst.dst(), cluster ? allLanes : 0);
+}
+
 /// Element i of a vector has the bits from i * width on. a = bits of an
 /// element.
 void runPack(Warp &warp, const Inst &inst) {
@@ -98,7 +103,9 @@ void decodeMov(Builder &b) {
     return decodePacking(b, type);
   if (type == Type::Pred) {
     b.dstPredicate(to);
-    if (from.kind == AstOperand::Integer) {
+    if (from.name == "%is_explicit_cluster") {
+      b.inst.run = runIsCluster;
+    } else if (from.kind == AstOperand::Integer) {
       b.inst.imm = from.value;
       b.inst.run = runSetPredicate;
     } else {
