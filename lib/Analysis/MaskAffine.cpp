@@ -11,6 +11,8 @@
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <numeric>
+
 using namespace mlir;
 using namespace attn;
 
@@ -161,6 +163,36 @@ std::optional<AffineForm> MaskAffine::getForm(Value value) {
   return form;
 }
 
+/// Divides by the coefficients' greatest common divisor; the constant is
+/// rounded to what the same integers satisfy: 2 k - 2 q - 1 <= 0 is k - q <= 0.
+static AffineComparison withoutCommonFactor(AffineComparison comparison) {
+  AffineForm &form = comparison.form;
+  uint64_t divisor =
+      std::gcd(llvm::AbsoluteValue(form.q), llvm::AbsoluteValue(form.k));
+  for (const AffineForm::Term &term : form.terms)
+    divisor = std::gcd(divisor, llvm::AbsoluteValue(term.second));
+  if (divisor < 2 || divisor > uint64_t(INT64_MAX))
+    return comparison;
+  auto factor = static_cast<int64_t>(divisor);
+  switch (comparison.predicate) {
+  case CmpIPredicate::sle:
+    form.constant = llvm::divideCeilSigned(form.constant, factor);
+    break;
+  case CmpIPredicate::sge:
+    form.constant = llvm::divideFloorSigned(form.constant, factor);
+    break;
+  default: // eq, ne
+    if (form.constant % factor)
+      return comparison; // never equal
+    form.constant /= factor;
+  }
+  form.q /= factor;
+  form.k /= factor;
+  for (AffineForm::Term &term : form.terms)
+    term.second /= factor;
+  return comparison;
+}
+
 std::optional<AffineComparison> MaskAffine::get(arith::CmpIOp compare) {
   Value lhs = compare.getLhs(), rhs = compare.getRhs();
   if (lhs.getType().isInteger(1))
@@ -181,18 +213,18 @@ std::optional<AffineComparison> MaskAffine::get(arith::CmpIOp compare) {
     result.predicate = CmpIPredicate::sle;
     if (llvm::AddOverflow<int64_t>(constant, 1, constant))
       return std::nullopt;
-    return result;
+    return withoutCommonFactor(result);
   case CmpIPredicate::sgt:
     result.predicate = CmpIPredicate::sge;
     if (llvm::SubOverflow<int64_t>(constant, 1, constant))
       return std::nullopt;
-    return result;
+    return withoutCommonFactor(result);
   case CmpIPredicate::eq:
   case CmpIPredicate::ne:
   case CmpIPredicate::sle:
   case CmpIPredicate::sge:
     result.predicate = compare.getPredicate();
-    return result;
+    return withoutCommonFactor(result);
   default: // the language has no unsigned integers
     return std::nullopt;
   }

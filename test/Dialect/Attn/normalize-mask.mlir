@@ -226,3 +226,46 @@ attn.kernel @others attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_he
     attn.yield %5 : i1
   }
 }
+
+
+// A common factor goes, the constant is rounded to what the same keys satisfy:
+// 4 k <= 4 q + 7 is k <= q + 1, 6 k >= 6 q - 11 is k >= q - 1. An equation that
+// has no solution stays.
+
+// CHECK-LABEL: attn.kernel @factors
+// CHECK: attn.mask
+// CHECK: arith.cmpi eq, %{{.*}}, %{{.*}} : i64
+// CHECK: %[[ONE:.*]] = arith.constant 1 : i32
+// CHECK-NEXT: %[[ABOVE:.*]] = arith.addi %q, %[[ONE]] : i32
+// CHECK-NEXT: arith.cmpi sle, %k, %[[ABOVE]] : i32
+// CHECK-NEXT: %[[MINUS:.*]] = arith.constant -1 : i32
+// CHECK-NEXT: %[[BELOW:.*]] = arith.addi %q, %[[MINUS]] : i32
+// CHECK-NEXT: arith.cmpi sge, %k, %[[BELOW]] : i32
+attn.kernel @factors attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<top_left>, outputs_o} {
+  attn.mask {
+  ^bb0(%b: i32, %h: i32, %g: i32, %i: i32, %q: i32, %k: i32, %q_len: i32, %k_len: i32):
+    %one = arith.constant 1 : i64
+    %two = arith.constant 2 : i64
+    %four = arith.constant 4 : i64
+    %six = arith.constant 6 : i64
+    %seven = arith.constant 7 : i64
+    %eleven = arith.constant 11 : i64
+    %q64 = arith.extsi %q : i32 to i64
+    %k64 = arith.extsi %k : i32 to i64
+    %k4 = arith.muli %k64, %four : i64
+    %q4 = arith.muli %q64, %four : i64
+    %q47 = arith.addi %q4, %seven : i64
+    %0 = arith.cmpi sle, %k4, %q47 : i64
+    %k6 = arith.muli %k64, %six : i64
+    %q6 = arith.muli %q64, %six : i64
+    %q611 = arith.subi %q6, %eleven : i64
+    %1 = arith.cmpi sge, %k6, %q611 : i64
+    %k2 = arith.muli %k64, %two : i64
+    %q2 = arith.muli %q64, %two : i64
+    %q21 = arith.addi %q2, %one : i64
+    %2 = arith.cmpi eq, %k2, %q21 : i64
+    %3 = arith.andi %0, %1 : i1
+    %4 = arith.ori %3, %2 : i1
+    attn.yield %4 : i1
+  }
+}

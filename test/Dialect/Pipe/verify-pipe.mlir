@@ -1,5 +1,5 @@
 // Right orders pass; broken ones are caught, by number (V1 to V4 here, the rest
-// in verify-pipe-memory.mlir).
+// in verify-pipe-memory.mlir and verify-pipe-positions.mlir).
 // RUN: attn-opt %s --attn-verify-pipe -split-input-file -verify-diagnostics
 
 !q = !tile.val<[q:64, d:64] x bf16, shared 1>
@@ -17,14 +17,17 @@ gpu.func @single(%view: !tile.view<64 x bf16>, %O: !tile.val<[q:64, v:64] x bf16
     %oc = pipe.open "o" via st alias %qc : !pipe.channel<!q> : !pipe.channel<!o>
     tile.for_work (%b, %h, %m0) in (%n, %n, %n) step 64 {
       pipe.put %qc[%c0], %view[%m0] : !pipe.channel<!q>, !view
-      pipe.put %kc[%n], %view[%n] when %more : !pipe.channel<!k>, !view
+      %c32 = arith.constant 32 : i32
+      %first = arith.subi %n, %c32 : i32
+      pipe.put %kc[%first], %view[%first] when %more : !pipe.channel<!k>, !view
       %Q = pipe.take %qc[%c0] pending 1 : !pipe.channel<!q> -> !q
       tile.for_keys full (%k0) in (%n, %n) step 32 {
         %K = pipe.take %kc[%k0] : !pipe.channel<!k> -> !k
         %S = tile.dot %Q, %K over "d" : !q, !k -> !s
         pipe.release %kc[%k0] : !pipe.channel<!k>
         pipe.sync
-        pipe.put %kc[%n], %view[%k0] when %more ahead 1 : !pipe.channel<!k>, !view
+        %k1 = arith.subi %k0, %c32 : i32
+        pipe.put %kc[%k1], %view[%k1] when %more ahead 1 : !pipe.channel<!k>, !view
         tile.yield
       }
       pipe.release %qc[%c0] : !pipe.channel<!q>
@@ -52,11 +55,14 @@ gpu.func @ring(%view: !tile.view<64 x bf16>, %O: !tile.val<[q:64, v:64] x bf16>,
     %oc = pipe.open "o" via st alias %qc : !pipe.channel<!q> : !pipe.channel<!o>
     tile.for_work (%b, %h, %m0) in (%n, %n, %n) step 64 {
       pipe.put %qc[%c0], %view[%m0] : !pipe.channel<!q>, !view
-      pipe.put %kc[%n], %view[%n] when %more : !pipe.channel<!k>, !view
+      %c32 = arith.constant 32 : i32
+      %first = arith.subi %n, %c32 : i32
+      pipe.put %kc[%first], %view[%first] when %more : !pipe.channel<!k>, !view
       %Q = pipe.take %qc[%c0] pending 1 : !pipe.channel<!q> -> !q
       tile.for_keys full (%k0) in (%n, %n) step 32 {
         %K = pipe.take %kc[%k0] : !pipe.channel<!k> -> !k
-        pipe.put %kc[%n], %view[%k0] when %more ahead 1 : !pipe.channel<!k>, !view
+        %k1 = arith.subi %k0, %c32 : i32
+        pipe.put %kc[%k1], %view[%k1] when %more ahead 1 : !pipe.channel<!k>, !view
         %S = tile.dot %Q, %K over "d" : !q, !k -> !s
         pipe.release %kc[%k0] : !pipe.channel<!k>
         tile.yield

@@ -130,6 +130,14 @@ TEST(OneCondition, CausalInSevenSpellings) {
                  "k < q + 1", "k <= i + (k_len - q_len)"});
 }
 
+TEST(OneCondition, CommonFactorsAreDividedOut) {
+  expectSamePtx({"k <= q", "2 * k <= 2 * q", "3 * k - 3 * q <= 2",
+                 "3 * k < 3 * q + 1", "2 * q - 2 * k + 1 >= 0",
+                 "!(4 * k > 4 * q + 3)"});
+  expectSamePtx({"k == q", "3 * k == 3 * q"});
+  EXPECT_NE(ptxOfMask("k <= q"), ptxOfMask("2 * k <= 2 * q + 2"));
+}
+
 TEST(OneCondition, WindowInFourSpellings) {
   expectSamePtx({"window(q, k, left, 0)", "k <= q && q - k <= left",
                  "q - left <= k && !(k > q)", "!(k > q || k < q - left)"});

@@ -7,6 +7,7 @@
 
 #include "ChannelTrace.h"
 #include "SharedReads.h"
+#include "TilePositions.h"
 #include "attn/Dialect/Pipe/Transforms/Passes.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 
@@ -21,7 +22,7 @@ using namespace attn::pipe;
 
 namespace {
 
-/// V1 .. V9 of the pass' description, for one role.
+/// V1 .. V10 of the pass' description, for one role.
 class RoleVerifier {
 public:
   explicit RoleVerifier(RoleOp role) : role(role), trace(role) {}
@@ -32,7 +33,7 @@ public:
     for (int64_t at = 0, end = trace.getEvents().size(); at < end; ++at)
       if (failed(verifyEvent(at)))
         return failure();
-    return success();
+    return verifyTilePositions(role);
   }
 
 private:

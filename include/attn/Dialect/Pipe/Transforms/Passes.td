@@ -127,7 +127,11 @@ def VerifyPipe : Pass<"attn-verify-pipe"> {
     - (V8) memory that two channels share is used by one only when the tiles of
       the other were released and all warps met;
     - (V9) puts, takes, releases, syncs and drains stand where this order does
-      not depend on data: in the work loop or a key loop of it.
+      not depend on data: in the work loop or a key loop of it;
+    - (V10) a put with `ahead = n` in a key loop fetches the keys n steps left of
+      k0, one before the loops those n + 1 steps left of their end, under the
+      ordinal that the take has for these keys; each key loop ends where the one
+      before begins.
   }];
 }
 
