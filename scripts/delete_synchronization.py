@@ -16,6 +16,7 @@ that equivalent_mutants.txt lists with a reason are allowed to live, and only th
 
 import argparse
 import concurrent.futures
+import fnmatch
 import json
 import pathlib
 import re
@@ -140,8 +141,8 @@ def read_equivalent(stem):
     for line in EQUIVALENT.read_text().splitlines():
         if not line.strip() or line.startswith("#"):
             continue
-        kernel, opcode, index, change, reason = (field.strip() for field in line.split("|", 4))
-        if re.fullmatch(kernel, stem):
+        kernels, opcode, index, change, reason = (field.strip() for field in line.split("|", 4))
+        if any(fnmatch.fnmatch(stem, kernel.strip()) for kernel in kernels.split(",")):
             reasons[opcode, index, change] = reason
     return reasons
 

@@ -59,6 +59,12 @@ void Barriers::arrive(Warp &warp, const Inst &inst, unsigned id,
     warp.sleep({WarpWait::Named, id, &block, 0, &inst, warp.exec},
                /*again=*/false);
   }
+  uint32_t full = threads ? threads : allThreads(block);
+  if (!barrier.waiting && barrier.arrived >= full)
+    warp.report(inst, "barrier-unwaited", warp.exec,
+                "completes barrier " + std::to_string(id) +
+                    " by arriving, and nobody waits there",
+                "let the threads that it is for wait (bar.sync) every time");
   completeIfFull(block, id);
 }
 

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // sim_spike KERNEL.ptx [--variant=NAME] [--seq=N] [--heads=N] [--batch=N]
-//           [--grid=N] [--plain] [--gpu]
+//           [--grid=N] [--scale=N] [--plain] [--gpu]
 //
 // Runs a kernel of a fixed interface (four tensor maps, lse, lengths, scale,
 // maybe a tile counter; d 128, bf16) on the simulator with its sanitizer and
@@ -50,6 +50,7 @@ constexpr Variant variants[] = {{"a128", 128, 128, 384, 163952, false, false},
 struct Options {
   std::string file, variant;
   int seq = 256, heads = 1, batch = 1, grid = 0;
+  int scale = 1; ///< of Q
   bool plain = false, gpu = false;
 };
 
@@ -74,7 +75,8 @@ bool parse(int argc, char **argv, Options &options) {
     else if (!number("--seq=", options.seq) &&
              !number("--heads=", options.heads) &&
              !number("--batch=", options.batch) &&
-             !number("--grid=", options.grid))
+             !number("--grid=", options.grid) &&
+             !number("--scale=", options.scale))
       return false;
   }
   if (options.variant.empty()) {
@@ -115,7 +117,8 @@ public:
     for (auto *tensor : {&q, &k, &v}) {
       tensor->resize(size_t(slices) * seq * headDim);
       for (uint16_t &value : *tensor)
-        value = toBf16(normal(generator));
+        value = toBf16(normal(generator) *
+                       (tensor == &q ? float(options.scale) : 1.0f));
     }
   }
 
@@ -256,7 +259,8 @@ int main(int argc, char **argv) {
   if (!parse(argc, argv, options)) {
     std::fprintf(stderr,
                  "usage: sim_spike KERNEL.ptx [--variant=NAME] [--seq=N] "
-                 "[--heads=N] [--batch=N] [--grid=N] [--plain] [--gpu]\n");
+                 "[--heads=N] [--batch=N] [--grid=N] [--scale=N] "
+                 "[--plain] [--gpu]\n");
     return 2;
   }
   for (const Variant &variant : variants)

@@ -62,6 +62,9 @@ const Broken kernels[] = {
      "bar.sync 1, 32;\nFIX bra END;\nOTHER: FIX\nld.shared.u32 %r0, [%r11];\n"
      "END:",
      "bar.sync 2, 64;", "shared-race", 6, "warp 0 wrote"},
+    {"BarrierNobodyWaitsAt", "bar.arrive 3, 128;\nFIX\nbar.arrive 3, 128;",
+     "bar.sync 3, 128;\nbar.sync 0;", "barrier-unwaited", 2,
+     "completes barrier 3 by arriving"},
     {"CopyReadBeforeItsWait",
      "cp.async.ca.shared.global [%r10], [%in], 4;\nFIX\n"
      "ld.shared.u32 %r0, [%r10];",
