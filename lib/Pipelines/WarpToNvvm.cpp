@@ -23,8 +23,13 @@ using namespace mlir;
 void attn::buildWarpToNvvmPipeline(OpPassManager &manager) {
   OpPassManager &module = manager.nest<gpu::GPUModuleOp>();
   module.addPass(createConvertWarpToNVVM());
-  // Folds the address arithmetic while it is still in one block.
-  module.addPass(createCanonicalizerPass());
+  // Folds the address arithmetic while it is still in one block. Bottom-up, so
+  // that loops come after their bodies: upstream's patterns compare all values
+  // that a loop carries, here the registers of a thread, pair by pair each time
+  // the loop is visited.
+  GreedyRewriteConfig bottomUp;
+  bottomUp.setUseTopDownTraversal(false);
+  module.addPass(createCanonicalizerPass(bottomUp));
   module.addPass(createCSEPass());
   // Functions, maxima and remainders must be gone before convert-gpu-to-nvvm,
   // which would call libdevice for them.
