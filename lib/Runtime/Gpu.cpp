@@ -49,6 +49,35 @@ std::string attn::ptxVersion(const std::string &ptx) {
 
 namespace {
 
+enum class OnFailure { Throw, Ignore };
+
+/// Makes a context current until the end of the scope; the thread then has the
+/// one it had.
+class ContextScope {
+public:
+  ContextScope(const Driver &driver, CUcontext context,
+               OnFailure onFailure = OnFailure::Throw)
+      : cuda(driver) {
+    CUresult result = cuda.cuCtxGetCurrent(&previous);
+    changed = result == success && previous != context;
+    if (changed)
+      result = cuda.cuCtxSetCurrent(context);
+    if (onFailure == OnFailure::Throw)
+      check(cuda, result, "making the context current");
+  }
+  ContextScope(const ContextScope &) = delete;
+  ContextScope &operator=(const ContextScope &) = delete;
+  ~ContextScope() {
+    if (changed)
+      cuda.cuCtxSetCurrent(previous);
+  }
+
+private:
+  const Driver &cuda;
+  CUcontext previous = nullptr;
+  bool changed = false;
+};
+
 class GpuModule : public DeviceModule {
 public:
   GpuModule(const Driver &driver, CUcontext context, CUmodule module)
@@ -56,11 +85,12 @@ public:
 
   ~GpuModule() override {
     // Fails harmlessly at process exit, after the driver has shut down.
-    cuda.cuCtxSetCurrent(context);
+    ContextScope scope(cuda, context, OnFailure::Ignore);
     cuda.cuModuleUnload(module);
   }
 
   void launch(const std::string &kernel, const LaunchConfig &config) override {
+    ContextScope scope(cuda, context);
     CUfunction entry = function(kernel, config.sharedBytes);
     std::vector<void *> pointers;
     for (const std::vector<uint8_t> &argument : config.arguments)
@@ -78,6 +108,7 @@ public:
 
   int occupancy(const std::string &kernel, int threads,
                 int64_t sharedBytes) override {
+    ContextScope scope(cuda, context);
     int blocks = 0;
     CUfunction entry = function(kernel, sharedBytes);
     check(cuda,
@@ -119,7 +150,6 @@ private:
   };
 
   CUfunction function(const std::string &kernel, int64_t sharedBytes) {
-    check(cuda, cuda.cuCtxSetCurrent(context), "cuCtxSetCurrent");
     std::lock_guard<std::mutex> lock(mutex);
     Entry &entry = entries[kernel];
     if (!entry.function)
@@ -184,7 +214,7 @@ public:
   }
 
   DevicePtr allocate(size_t bytes) override {
-    enter();
+    ContextScope scope(cuda, context);
     CUdeviceptr ptr = 0;
     // The driver refuses 0 bytes.
     CUresult result = cuda.cuMemAlloc_v2(&ptr, bytes ? bytes : 1);
@@ -200,23 +230,23 @@ public:
   }
 
   void release(DevicePtr ptr) override {
-    cuda.cuCtxSetCurrent(context);
+    ContextScope scope(cuda, context, OnFailure::Ignore);
     cuda.cuMemFree_v2(ptr);
   }
 
   void copyToDevice(DevicePtr dst, const void *src, size_t bytes) override {
-    enter();
+    ContextScope scope(cuda, context);
     check(cuda, cuda.cuMemcpyHtoD_v2(dst, src, bytes), "copying to the device");
   }
 
   void copyFromDevice(void *dst, DevicePtr src, size_t bytes) override {
-    enter();
+    ContextScope scope(cuda, context);
     check(cuda, cuda.cuMemcpyDtoH_v2(dst, src, bytes),
           "copying from the device");
   }
 
   void fill32(DevicePtr dst, uint32_t pattern, size_t bytes) override {
-    enter();
+    ContextScope scope(cuda, context);
     check(cuda, cuda.cuMemsetD32_v2(dst, pattern, bytes / sizeof(pattern)),
           "filling device memory");
   }
@@ -225,7 +255,7 @@ public:
   EncodedTensorMap encodeTensorMap(const TensorMap &map) override;
 
   void synchronize() override {
-    enter();
+    ContextScope scope(cuda, context);
     check(cuda, cuda.cuCtxSynchronize(), "running a kernel");
   }
 
@@ -233,9 +263,6 @@ public:
                           void (*body)(void *), void *argument) override;
 
 private:
-  void enter() const {
-    check(cuda, cuda.cuCtxSetCurrent(context), "cuCtxSetCurrent");
-  }
   int attribute(int which) const {
     int value = 0;
     check(cuda, cuda.cuDeviceGetAttribute(&value, which, device),
@@ -274,7 +301,7 @@ private:
 } // namespace
 
 std::unique_ptr<DeviceModule> Gpu::loadModule(const std::string &ptx) {
-  enter();
+  ContextScope scope(cuda, context);
   std::string log(8192, '\0');
   int options[] = {jitErrorLogBuffer, jitErrorLogBufferBytes};
   void *values[] = {log.data(), reinterpret_cast<void *>(log.size())};
@@ -325,7 +352,7 @@ static int driverFormat(TensorMap::Format format) {
 
 EncodedTensorMap Gpu::encodeTensorMap(const TensorMap &map) {
   checkTensorMap(map);
-  enter();
+  ContextScope scope(cuda, context);
   constexpr int interleaveNone = 0;
   const uint32_t elementStrides[TensorMap::maxRank] = {1, 1, 1, 1, 1};
   // The driver wants the map on a multiple of 64.
@@ -344,7 +371,7 @@ EncodedTensorMap Gpu::encodeTensorMap(const TensorMap &map) {
 
 double Gpu::timeMilliseconds(StreamHandle stream, int repeats,
                              void (*body)(void *), void *argument) {
-  enter();
+  ContextScope scope(cuda, context);
   EventPair events(cuda);
   auto queue = static_cast<CUstream>(stream);
   check(cuda, cuda.cuEventRecord(events.start, queue), "cuEventRecord");

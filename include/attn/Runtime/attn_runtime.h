@@ -148,8 +148,8 @@ int attn_explain(attn_package *package, const attn_launch_args *args,
                  char *text, int64_t bytes);
 
 /* A device without the CUDA runtime, with memory of its own making: "gpu" (the
- * first one), "gpu:N" (the N-th from 0; its primary context, which calls leave
- * current on their thread) or "sim", the PTX simulator. On the simulator a
+ * first one), "gpu:N" (the N-th from 0; its primary context, which is not left
+ * current on the thread) or "sim", the PTX simulator. On the simulator a
  * launch has run when it returns, `stream` is ignored, and whatever its
  * sanitizer finds is an error. On success *device is to be closed by
  * attn_device_close; on failure it is set to null. */

@@ -27,9 +27,9 @@ static std::string &kernelName(CUfunction function) {
   return *reinterpret_cast<std::string *>(function);
 }
 
-static int contextObject, moduleObject;
+static int eventObject, moduleObject;
 
-constexpr CUresult captureUnsupported = 900;
+constexpr CUresult captureUnsupported = 900, invalidContext = 201;
 
 extern "C" {
 
@@ -73,18 +73,19 @@ CUresult cuDeviceGetAttribute(int *value, int attribute, CUdevice) {
 }
 CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice) {
   ++fake().contexts;
-  *context = reinterpret_cast<CUcontext>(&contextObject);
+  *context = reinterpret_cast<CUcontext>(FakeDriver::primary);
   return success;
 }
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice) {
   --fake().contexts;
   return success;
 }
-CUresult cuCtxSetCurrent(CUcontext) { return success; }
+CUresult cuCtxSetCurrent(CUcontext context) {
+  fake().current = reinterpret_cast<uintptr_t>(context);
+  return success;
+}
 CUresult cuCtxGetCurrent(CUcontext *context) {
-  *context = fake().hasCurrentContext
-                 ? reinterpret_cast<CUcontext>(&contextObject)
-                 : nullptr;
+  *context = reinterpret_cast<CUcontext>(fake().current);
   return success;
 }
 CUresult cuCtxGetDevice(CUdevice *device) {
@@ -95,6 +96,8 @@ CUresult cuCtxSynchronize() {
   return fake().capturing ? captureUnsupported : fake().synchronizeResult;
 }
 CUresult cuMemAlloc_v2(CUdeviceptr *ptr, size_t bytes) {
+  if (fake().current != FakeDriver::primary)
+    return invalidContext;
   if (fake().capturing)
     return captureUnsupported;
   constexpr CUresult invalidValue = 1; // CUDA_ERROR_INVALID_VALUE
@@ -140,6 +143,8 @@ CUresult cuMemsetD32_v2(CUdeviceptr dst, unsigned pattern, size_t words) {
 }
 CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned count,
                             int *options, void **values) {
+  if (fake().current != FakeDriver::primary)
+    return invalidContext;
   if (fake().capturing)
     return captureUnsupported;
   fake().loaded.emplace_back(static_cast<const char *>(image));
@@ -180,6 +185,8 @@ CUresult cuLaunchKernel(CUfunction function, unsigned gridX, unsigned gridY,
                         unsigned gridZ, unsigned blockX, unsigned blockY,
                         unsigned blockZ, unsigned sharedBytes, CUstream stream,
                         void **parameters, void **) {
+  if (fake().current != FakeDriver::primary)
+    return invalidContext;
   if (fake().launchResult != success)
     return fake().launchResult;
   FakeLaunch launch{kernelName(function),
@@ -239,7 +246,7 @@ CUresult cuEventCreate(CUevent *event, unsigned) {
   if (fake().capturing)
     return captureUnsupported;
   ++fake().events;
-  *event = reinterpret_cast<CUevent>(&contextObject);
+  *event = reinterpret_cast<CUevent>(&eventObject);
   return success;
 }
 CUresult cuEventRecord(CUevent, CUstream) { return success; }

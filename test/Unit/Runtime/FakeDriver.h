@@ -38,7 +38,9 @@ struct FakeDriver {
   int loadResult = 0;
   std::string loadLog;
   int launchResult = 0, synchronizeResult = 0;
-  bool hasCurrentContext = true;
+  /// Contexts by number; 0 is none.
+  static constexpr uintptr_t primary = 1, another = 2;
+  uintptr_t current = primary; ///< on any thread
   /// A stream is being captured: what is not a launch fails, as in the
   /// strictest mode of the driver.
   bool capturing = false;

@@ -326,14 +326,25 @@ TEST_F(GpuTest, CInterfaceOpensAGpuItself) {
   ASSERT_EQ(attn_package_parse(text.data(), int64_t(text.size()), &package),
             ATTN_OK);
   ASSERT_EQ(attn_package_use(package, device), ATTN_OK);
-  fake->hasCurrentContext = false; // none is needed
+  // Whatever the thread has as its context, or none, it keeps.
   attn_launch_args args = cArguments(smallArguments());
-  EXPECT_EQ(attn_launch(package, &args, nullptr), ATTN_OK) << attn_last_error();
-  EXPECT_EQ(fake->launches.size(), 1u);
+  uint64_t address = 0;
+  for (uintptr_t current : {uintptr_t(0), FakeDriver::another}) {
+    fake->current = current;
+    EXPECT_EQ(attn_prepare(package, &args), ATTN_OK) << attn_last_error();
+    EXPECT_EQ(attn_launch(package, &args, nullptr), ATTN_OK)
+        << attn_last_error();
+    EXPECT_EQ(attn_device_allocate(device, 16, &address), ATTN_OK)
+        << attn_last_error();
+    EXPECT_EQ(attn_device_release(device, address), ATTN_OK);
+    EXPECT_EQ(fake->current, current);
+  }
+  EXPECT_EQ(fake->launches.size(), 2u);
   EXPECT_EQ(fake->contexts, 1);
   attn_device_close(device);
   EXPECT_EQ(fake->contexts, 1); // the package still has it
   attn_package_free(package);
+  EXPECT_EQ(fake->current, FakeDriver::another);
   EXPECT_EQ(fake->modules, 0);
   EXPECT_EQ(fake->contexts, 0);
 }
@@ -345,7 +356,7 @@ TEST_F(GpuTest, CInterfaceNeedsAContext) {
             ATTN_OK);
   attn_launch_args args = {};
   args.struct_bytes = sizeof(args);
-  fake->hasCurrentContext = false;
+  fake->current = 0;
   EXPECT_EQ(attn_launch(package, &args, nullptr), ATTN_ERROR_DEVICE);
   EXPECT_STREQ(attn_last_error(),
                "no CUDA context is current on this thread: make one current "
