@@ -38,6 +38,7 @@ void attn::buildWarpToNvvmPipeline(OpPassManager &manager) {
   module.addPass(createSCFToControlFlowPass());
   module.addPass(createArithToLLVMConversionPass());
   module.addPass(createConvertGpuOpsToNVVMOps());
+  module.addPass(createRestoreByValue());
   module.addPass(createReconcileUnrealizedCastsPass());
   module.addPass(createCanonicalizerPass());
   module.addPass(createCSEPass());

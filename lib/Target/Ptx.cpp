@@ -7,13 +7,17 @@
 
 #include "attn/Target/Ptx.h"
 
+#include "attn/Dialect/Warp/IR/Warp.h"
+
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/GPU/GPUToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "mlir/Target/LLVMIR/LLVMTranslationInterface.h"
 
 #include "llvm/ADT/SmallString.h"
+#include "llvm/IR/InstrTypes.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -39,6 +43,23 @@ constexpr Chip chips[] = {
     {"sm_120a", "+ptx87"},
 };
 
+/// Heeds `warp.convergent`: LLVM's inline assembly can be convergent, the
+/// operation of MLIR cannot say so.
+struct ConvergentTranslation : LLVMTranslationDialectInterface {
+  using LLVMTranslationDialectInterface::LLVMTranslationDialectInterface;
+
+  LogicalResult
+  amendOperation(Operation *op, ArrayRef<llvm::Instruction *> instructions,
+                 NamedAttribute attribute,
+                 LLVM::ModuleTranslation &translation) const override {
+    if (attribute.getName() == attn::warp::convergentAttrName)
+      for (llvm::Instruction *instruction : instructions)
+        if (auto *call = dyn_cast<llvm::CallBase>(instruction))
+          call->setConvergent();
+    return success();
+  }
+};
+
 /// A module in LLVM IR, with what keeps it alive.
 struct Translated {
   std::unique_ptr<llvm::LLVMContext> context;
@@ -60,6 +81,9 @@ void attn::registerTargetTranslations(DialectRegistry &registry) {
   registerGPUDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
   registerNVVMDialectTranslation(registry);
+  registry.addExtension(+[](MLIRContext *, attn::warp::WarpDialect *dialect) {
+    dialect->addInterfaces<ConvergentTranslation>();
+  });
 }
 
 /// Settings of the back end that only exist as command-line options.

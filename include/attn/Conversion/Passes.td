@@ -55,7 +55,9 @@ def ConvertWarpToNVVM : Pass<"convert-warp-to-nvvm", "::mlir::gpu::GPUModuleOp">
     16-bit pair as i32) in the order that `!warp.frag` documents; no aggregate is
     formed, so that no later pass has to take one apart. A buffer becomes the
     address of its first slot. A kernel that uses shared memory receives
-    `attn.shared_bytes`, the bytes to launch it with. Before:
+    `attn.shared_bytes`, the bytes to launch it with. A role becomes a branch on
+    the warp's index; a kernel whose roles set their registers receives
+    `nvvm.minctasm = 1`, without which the assembler ignores them. Before:
 
     ```mlir
     %s1 = warp.mma %s0, %a, %b : !warp.frag<16x8xf32, acc, warps = 1>, ...
@@ -69,6 +71,28 @@ def ConvertWarpToNVVM : Pass<"convert-warp-to-nvvm", "::mlir::gpu::GPUModuleOp">
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",
                            "::mlir::NVVM::NVVMDialect", "::mlir::scf::SCFDialect"];
+}
+
+def RestoreByValue : Pass<"attn-restore-by-value", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Kernel arguments that are passed by value stay so";
+  let description = [{
+    A tensor map is a kernel argument that is passed by value (`llvm.byval`), and
+    that no thread writes (`nvvm.grid_constant`): so its address names the
+    argument itself, not a copy in local memory, which no tensor copy could read.
+    `convert-gpu-to-nvvm` drops the first, and NVVM knows the second on kernels of
+    its own dialect only. `convert-warp-to-nvvm` records what is by value; this
+    pass restores it. Before:
+
+    ```mlir
+    llvm.func @f(%map: !llvm.ptr {llvm.align = 64 : i64}) attributes {nvvm.kernel, warp.by_value = [!llvm.array<128 x i8>]}
+    ```
+
+    After:
+
+    ```mlir
+    llvm.func @f(%map: !llvm.ptr {llvm.align = 64 : i64, llvm.byval = !llvm.array<128 x i8>, nvvm.grid_constant}) attributes {nvvm.kernel}
+    ```
+  }];
 }
 
 def ConvertMathToNVVM : Pass<"convert-math-to-nvvm"> {

@@ -32,20 +32,48 @@ struct Chunk {
   int64_t rowStep;
 };
 
+/// The threads that copy some rows of a tile together.
+struct Copiers {
+  Value thread;    ///< index among them
+  int64_t threads; ///< how many they are
+  Value firstRow;  ///< of the tile, a multiple of the swizzle's period; null: 0
+  int64_t rows;
+};
+
+/// All threads of the warps copy the whole tile.
+Copiers allOf(Emitter &emitter, ThreadPosition &position, BufferType type,
+              int64_t warps) {
+  return {position.thread(emitter), warps * warpThreads, Value(),
+          type.getRows()};
+}
+
+/// Each warp copies its share of the rows.
+Copiers eachOf(Emitter &emitter, ThreadPosition &position, BufferType type,
+               int64_t warps) {
+  int64_t rows = type.getRows() / warps;
+  Value firstRow = warps == 1
+                       ? Value()
+                       : emitter.mul(position.warp(emitter), emitter.i32(rows));
+  return {position.lane(emitter), warpThreads, firstRow, rows};
+}
+
 /// Calls `visit` for each chunk that a thread copies, panel by panel. Eight
 /// threads share a row of a 128-byte panel, so that their 16-byte accesses fall
 /// into one line of global memory and into different banks of shared memory.
-void forEachChunk(Emitter &emitter, ThreadPosition &position, BufferType type,
-                  Value slot, int64_t warps, int64_t cols,
+void forEachChunk(Emitter &emitter, const Copiers &copiers, BufferType type,
+                  Value tileAddress, int64_t cols,
                   function_ref<void(const Chunk &)> visit) {
   attn::layout::SharedTile tile = type.getTile();
-  int64_t threads = warps * warpThreads;
   int64_t chunkColumns = chunkBytes / tile.elementBytes;
-  Value thread = position.thread(emitter);
   for (const Panel &panel : tile.panels()) {
-    int64_t rowStep = threads / panel.chunks();
-    Value chunk = emitter.remainder(thread, panel.chunks());
-    Value firstRow = emitter.divide(thread, panel.chunks());
+    int64_t rowStep = copiers.threads / panel.chunks();
+    Value chunk = emitter.remainder(copiers.thread, panel.chunks());
+    Value firstRow = emitter.divide(copiers.thread, panel.chunks());
+    Value slot = tileAddress;
+    if (copiers.firstRow)
+      slot = emitter.offset(
+          slot, emitter.mul(copiers.firstRow, emitter.i32(panel.bytes)),
+          emitter.builder.getI8Type());
 
     Chunk item;
     item.inPanel = chunk;
@@ -57,11 +85,13 @@ void forEachChunk(Emitter &emitter, ThreadPosition &position, BufferType type,
     item.rowStep = rowStep;
 
     Value first;
-    for (int64_t row = 0; row < tile.rows; row += rowStep) {
+    for (int64_t row = 0; row < copiers.rows; row += rowStep) {
       item.firstOfPanel = row == 0;
-      item.row = emitter.add(firstRow, emitter.i32(row));
-      item.insideTile = row + rowStep > tile.rows
-                            ? emitter.less(item.row, emitter.i32(tile.rows))
+      Value ownRow = emitter.add(firstRow, emitter.i32(row));
+      item.row =
+          copiers.firstRow ? emitter.add(copiers.firstRow, ownRow) : ownRow;
+      item.insideTile = row + rowStep > copiers.rows
+                            ? emitter.less(ownRow, emitter.i32(copiers.rows))
                             : Value();
       if (row % swizzlePeriod == 0) {
         if (!first)
@@ -69,7 +99,7 @@ void forEachChunk(Emitter &emitter, ThreadPosition &position, BufferType type,
         item.shared = sharedPointer(emitter, slot, first, 0,
                                     panel.offset + row * panel.bytes);
       } else {
-        Value own = swizzledOffset(emitter, panel, item.row, chunk);
+        Value own = swizzledOffset(emitter, panel, ownRow, chunk);
         item.shared = sharedPointer(emitter, slot, own, 0, panel.offset);
       }
       visit(item);
@@ -169,17 +199,18 @@ struct CpAsyncLowering : WarpPattern<CpAsyncOp> {
         slotAddress(emitter, type, adaptor.getBuffer().front(), op.getSlot());
     bool allRows = isConstantAtLeast(op.getRows(), type.getRows());
     GlobalWalk walk(emitter, type, op.getSource(), op.getStride());
-    forEachChunk(emitter, position, type, slot, op.getWarps(), op.getCols(),
-                 [&](const Chunk &chunk) {
-                   Value source = walk.next(chunk);
-                   Value inside = chunk.insideCols;
-                   if (!allRows)
-                     inside = both(emitter, inside,
-                                   emitter.less(chunk.row, op.getRows()));
-                   guarded(emitter, chunk.insideTile, [&] {
-                     issue(emitter, chunk, source, inside, op.getSource());
-                   });
-                 });
+    Copiers copiers = allOf(emitter, position, type, op.getWarps());
+    forEachChunk(
+        emitter, copiers, type, slot, op.getCols(), [&](const Chunk &chunk) {
+          Value source = walk.next(chunk);
+          Value inside = chunk.insideCols;
+          if (!allRows)
+            inside =
+                both(emitter, inside, emitter.less(chunk.row, op.getRows()));
+          guarded(emitter, chunk.insideTile, [&] {
+            issue(emitter, chunk, source, inside, op.getSource());
+          });
+        });
   }
 
   /// A chunk outside the tensor is filled with zeros; its address is replaced
@@ -214,9 +245,11 @@ struct CopyOutLowering : WarpPattern<CopyOutOp> {
     bool allRows = isConstantAtLeast(op.getRows(), type.getRows());
     GlobalWalk walk(emitter, type, op.getDestination(), op.getStride());
     auto vector = VectorType::get({4}, rewriter.getI32Type());
+    Copiers copiers = op.getOwnRows()
+                          ? eachOf(emitter, position, type, op.getWarps())
+                          : allOf(emitter, position, type, op.getWarps());
     forEachChunk(
-        emitter, position, type, slot, op.getWarps(), op.getCols(),
-        [&](const Chunk &chunk) {
+        emitter, copiers, type, slot, op.getCols(), [&](const Chunk &chunk) {
           Value destination = walk.next(chunk);
           if (chunk.outsideCols)
             return;

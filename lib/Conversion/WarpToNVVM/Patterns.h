@@ -20,6 +20,8 @@ namespace attn::warp {
 
 /// Threads of a warp.
 constexpr int64_t warpThreads = 32;
+/// Warps of a warpgroup.
+constexpr int64_t groupWarps = 4;
 /// All threads of a warp, as a mask.
 constexpr int64_t fullMask = -1;
 /// Threads that a block can have.
@@ -47,6 +49,11 @@ public:
   mlir::Value offset(mlir::Value base, mlir::Value elements, mlir::Type type);
   mlir::Value offset(mlir::Value base, int64_t bytes);
   mlir::Value bitcast(mlir::Value value, mlir::Type type);
+  /// Whether two i32 are equal.
+  mlir::Value equal(mlir::Value a, mlir::Value b);
+  /// Calls an intrinsic of LLVM; null when it has no result.
+  mlir::Value intrinsic(llvm::StringRef name, mlir::Type result,
+                        mlir::ValueRange arguments);
 
   mlir::OpBuilder &builder;
   mlir::Location loc;
@@ -60,7 +67,33 @@ mlir::Value readThreadIndex(Emitter &emitter);
 /// computed from it stays behind it. Costs no instruction.
 mlir::Value pin(Emitter &emitter, mlir::Value value);
 
-/// Where the executing thread stands in its warps.
+/// Arrives at the mbarrier at `address` (a pointer to shared memory) where
+/// `lane` is 0, by predicate: a branch would split the block around it.
+void arriveFirstLane(Emitter &emitter, mlir::Value address, mlir::Value lane);
+
+/// The products of one warpgroup that are issued as one group.
+struct WgmmaGroup {
+  int64_t columns;          ///< N of m64nNk16
+  mlir::Type element;       ///< bf16 or f16
+  bool transposed;          ///< b is MN-major
+  mlir::ValueRange acc;     ///< f32 per accumulator; empty: start from zero
+  mlir::ValueRange aValues; ///< four i32 per step, or none
+  llvm::SmallVector<mlir::Value> aDescriptors; ///< i64 per step, or none
+  llvm::SmallVector<mlir::Value> bDescriptors; ///< i64 per step
+};
+
+/// Issues `group` between a fence and a commit; returns the accumulators, which
+/// are those of a wait only.
+llvm::SmallVector<mlir::Value> issueWgmma(Emitter &emitter,
+                                          const WgmmaGroup &group);
+
+/// Waits until `pending` groups are left; returns `values` as new values behind
+/// the wait.
+llvm::SmallVector<mlir::Value> waitWgmma(Emitter &emitter, int64_t pending,
+                                         mlir::ValueRange values);
+
+/// Where the executing thread stands in its warps: those of its role, where
+/// there is one, else those of the block.
 ///
 /// The warp's index comes through a reduction, so that the assembler knows it
 /// to be uniform, and once, at the start of the kernel. The thread's index is
@@ -75,12 +108,26 @@ public:
   mlir::Value lane(Emitter &emitter);
   /// Index of the warp in its group.
   mlir::Value warp(Emitter &emitter);
+  /// Index of the warpgroup in its group of warps.
+  mlir::Value warpgroup(Emitter &emitter);
   /// First row of `type` that the warp of this thread holds.
   mlir::Value firstRow(Emitter &emitter, FragType type);
+  /// Index of the warp in the block.
+  mlir::Value blockWarp(Emitter &emitter);
+  /// Whether this is the first thread of the block.
+  mlir::Value firstOfBlock(Emitter &emitter);
 
 private:
+  /// Runs `make` at the start of the kernel, once for each `cache`.
+  mlir::Value
+  atKernelStart(Emitter &emitter,
+                llvm::DenseMap<mlir::Operation *, mlir::Value> &cache,
+                llvm::function_ref<mlir::Value(mlir::Value thread)> make);
+
   llvm::DenseMap<mlir::Operation *, mlir::Value> loopThreads;
-  llvm::DenseMap<mlir::Operation *, mlir::Value> warps;
+  llvm::DenseMap<mlir::Operation *, mlir::Value> blockWarps;
+  llvm::DenseMap<mlir::Operation *, mlir::Value> roleWarps;
+  llvm::DenseMap<mlir::Operation *, mlir::Value> firstThreads;
 };
 
 /// Offset of a thread's chunk in a panel.
@@ -96,6 +143,9 @@ mlir::Value swizzledOffset(Emitter &emitter, const layout::Panel &panel,
 /// The address of a slot, a pointer to shared memory.
 mlir::Value slotAddress(Emitter &emitter, BufferType type, mlir::Value buffer,
                         mlir::Value slot);
+/// The address of an mbarrier, a pointer to shared memory.
+mlir::Value barrierAddress(Emitter &emitter, BarriersType type,
+                           mlir::Value barriers, mlir::Value slot);
 /// `slot + (offset ^ chunks * 16) + bytes`, a pointer to shared memory.
 mlir::Value sharedPointer(Emitter &emitter, mlir::Value slot,
                           mlir::Value offset, int64_t chunks, int64_t bytes);
@@ -125,6 +175,23 @@ void populateElementwisePatterns(const mlir::TypeConverter &converter,
 void populateStorePatterns(const mlir::TypeConverter &converter,
                            mlir::RewritePatternSet &patterns,
                            ThreadPosition &position);
+void populateBarrierPatterns(const mlir::TypeConverter &converter,
+                             mlir::RewritePatternSet &patterns,
+                             ThreadPosition &position);
+void populateTurnPatterns(const mlir::TypeConverter &converter,
+                          mlir::RewritePatternSet &patterns,
+                          ThreadPosition &position);
+void populateWgmmaPatterns(const mlir::TypeConverter &converter,
+                           mlir::RewritePatternSet &patterns,
+                           ThreadPosition &position);
+
+/// Records which arguments of a kernel are passed by value, for the pass that
+/// restores it behind `convert-gpu-to-nvvm`.
+void recordByValue(mlir::gpu::GPUModuleOp module);
+
+/// Turns roles and elected threads into branches, after all that is in them
+/// was lowered.
+void lowerRoles(mlir::gpu::GPUModuleOp module, ThreadPosition &position);
 
 } // namespace attn::warp
 

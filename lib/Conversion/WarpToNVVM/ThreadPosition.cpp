@@ -55,6 +55,18 @@ Value Emitter::offset(Value base, int64_t bytes) {
 Value Emitter::bitcast(Value value, Type type) {
   return LLVM::BitcastOp::create(builder, loc, type, value);
 }
+Value Emitter::equal(Value a, Value b) {
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, a, b);
+}
+Value Emitter::intrinsic(StringRef name, Type result, ValueRange arguments) {
+  StringAttr attr = builder.getStringAttr(name);
+  if (!result) {
+    LLVM::CallIntrinsicOp::create(builder, loc, attr, arguments);
+    return Value();
+  }
+  return LLVM::CallIntrinsicOp::create(builder, loc, result, attr, arguments)
+      .getResults();
+}
 
 bool attn::warp::isConstantAtLeast(Value value, int64_t bound) {
   APInt constant;
@@ -76,17 +88,35 @@ static SmallVector<Operation *> enclosingLoops(OpBuilder &builder) {
   return loops;
 }
 
+/// The role around the insertion point, or null.
+static RoleOp enclosingRole(OpBuilder &builder) {
+  Operation *parent = builder.getInsertionBlock()->getParentOp();
+  if (auto role = dyn_cast<RoleOp>(parent))
+    return role;
+  return parent->getParentOfType<RoleOp>();
+}
+
+/// The thread's index among those of its role.
+static Value readRoleThread(Emitter &emitter) {
+  Value thread = readThreadIndex(emitter);
+  RoleOp role = enclosingRole(emitter.builder);
+  if (!role || role.getFirst() == 0)
+    return thread;
+  auto before = static_cast<int64_t>(role.getFirst()) * warpThreads;
+  return emitter.add(thread, emitter.i32(-before));
+}
+
 Value ThreadPosition::thread(Emitter &emitter) {
   SmallVector<Operation *> loops = enclosingLoops(emitter.builder);
   if (loops.size() < 2)
-    return readThreadIndex(emitter);
+    return readRoleThread(emitter);
   // Second from outside: the key loop in the work loop.
   Operation *keyLoop = loops[loops.size() - 2];
   Value &thread = loopThreads[keyLoop];
   if (!thread) {
     OpBuilder::InsertionGuard guard(emitter.builder);
     emitter.builder.setInsertionPoint(keyLoop);
-    thread = readThreadIndex(emitter);
+    thread = readRoleThread(emitter);
   }
   return thread;
 }
@@ -95,22 +125,54 @@ Value ThreadPosition::lane(Emitter &emitter) {
   return emitter.remainder(thread(emitter), warpThreads);
 }
 
-Value ThreadPosition::warp(Emitter &emitter) {
+Value ThreadPosition::atKernelStart(Emitter &emitter,
+                                    DenseMap<Operation *, Value> &cache,
+                                    function_ref<Value(Value)> make) {
   OpBuilder &builder = emitter.builder;
   Operation *kernel = builder.getInsertionBlock()->getParentOp();
   if (!isa<gpu::GPUFuncOp>(kernel))
     kernel = kernel->getParentOfType<gpu::GPUFuncOp>();
-  Value &warp = warps[kernel];
-  if (!warp) {
+  Value &value = cache[kernel];
+  if (!value) {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(&kernel->getRegion(0).front());
-    Value index =
-        NVVM::ThreadIdXOp::create(builder, emitter.loc, builder.getI32Type());
-    warp = NVVM::ReduxOp::create(builder, emitter.loc, builder.getI32Type(),
+    value = make(
+        NVVM::ThreadIdXOp::create(builder, emitter.loc, builder.getI32Type()));
+  }
+  return value;
+}
+
+Value ThreadPosition::blockWarp(Emitter &emitter) {
+  return atKernelStart(emitter, blockWarps, [&](Value index) -> Value {
+    return NVVM::ReduxOp::create(emitter.builder, emitter.loc,
+                                 emitter.builder.getI32Type(),
                                  emitter.divide(index, warpThreads),
                                  NVVM::ReduxKind::UMIN, emitter.i32(fullMask));
+  });
+}
+
+Value ThreadPosition::firstOfBlock(Emitter &emitter) {
+  return atKernelStart(emitter, firstThreads, [&](Value index) {
+    return emitter.equal(index, emitter.i32(0));
+  });
+}
+
+Value ThreadPosition::warp(Emitter &emitter) {
+  RoleOp role = enclosingRole(emitter.builder);
+  if (!role || role.getFirst() == 0)
+    return blockWarp(emitter);
+  Value &warp = roleWarps[role];
+  if (!warp) {
+    OpBuilder::InsertionGuard guard(emitter.builder);
+    emitter.builder.setInsertionPointToStart(&role.getBody().front());
+    auto first = static_cast<int64_t>(role.getFirst());
+    warp = emitter.add(blockWarp(emitter), emitter.i32(-first));
   }
   return warp;
+}
+
+Value ThreadPosition::warpgroup(Emitter &emitter) {
+  return emitter.divide(warp(emitter), groupWarps);
 }
 
 Value ThreadPosition::firstRow(Emitter &emitter, FragType type) {
@@ -140,6 +202,15 @@ Value attn::warp::slotAddress(Emitter &emitter, BufferType type, Value buffer,
   return emitter.offset(buffer,
                         emitter.mul(slot, emitter.i32(type.getSlotBytes())),
                         emitter.builder.getI8Type());
+}
+
+Value attn::warp::barrierAddress(Emitter &emitter, BarriersType type,
+                                 Value barriers, Value slot) {
+  if (type.getSlots() == 1)
+    return barriers;
+  return emitter.offset(
+      barriers, emitter.mul(slot, emitter.i32(BarriersType::barrierBytes)),
+      emitter.builder.getI8Type());
 }
 
 Value attn::warp::sharedPointer(Emitter &emitter, Value slot, Value offset,

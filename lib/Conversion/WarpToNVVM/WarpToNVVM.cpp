@@ -28,6 +28,9 @@ void addTypeConversions(TypeConverter &converter) {
   converter.addConversion([](BufferType type) -> Type {
     return LLVM::LLVMPointerType::get(type.getContext(), sharedSpace);
   });
+  converter.addConversion([](BarriersType type) -> Type {
+    return LLVM::LLVMPointerType::get(type.getContext(), sharedSpace);
+  });
   converter.addConversion(
       [](FragType type, SmallVectorImpl<Type> &results) -> LogicalResult {
         bool scalar = type.getElementType().isF32();
@@ -47,18 +50,29 @@ void declareSharedMemory(gpu::GPUModuleOp module) {
                          attn::layout::tileAlignment, sharedSpace);
 }
 
+/// The end of an allocation, or failure when it has no offset.
+template <typename Alloc> FailureOr<int64_t> endOf(Alloc op) {
+  if (!op.getOffset())
+    return op.emitOpError("expected an offset in shared memory, found none");
+  return static_cast<int64_t>(*op.getOffset()) + op.getType().getBytes();
+}
+
 /// Every allocation has its offset; each kernel learns how many bytes it needs.
 LogicalResult assignSharedBytes(gpu::GPUModuleOp module) {
   bool any = false;
   WalkResult result = module.walk([&](gpu::GPUFuncOp kernel) {
     int64_t bytes = 0;
-    WalkResult inner = kernel.walk([&](AllocOp op) {
-      if (!op.getOffset()) {
-        op.emitOpError("expected an offset in shared memory, found none");
+    auto include = [&](FailureOr<int64_t> end) {
+      if (failed(end))
         return WalkResult::interrupt();
-      }
-      bytes = std::max<int64_t>(bytes, *op.getOffset() +
-                                           op.getResult().getType().getBytes());
+      bytes = std::max(bytes, *end);
+      return WalkResult::advance();
+    };
+    WalkResult inner = kernel.walk([&](Operation *op) {
+      if (auto ring = dyn_cast<AllocOp>(op))
+        return include(endOf(ring));
+      if (auto barriers = dyn_cast<MbarAllocOp>(op))
+        return include(endOf(barriers));
       return WalkResult::advance();
     });
     if (bytes != 0)
@@ -75,11 +89,25 @@ LogicalResult assignSharedBytes(gpu::GPUModuleOp module) {
   return success();
 }
 
+/// The assembler heeds setmaxnreg only where it knows how many registers a
+/// thread starts with: from the block's size and the blocks per SM.
+void fixBlocksPerSm(gpu::GPUModuleOp module) {
+  module.walk([](SetRegistersOp op) {
+    auto kernel = op->getParentOfType<gpu::GPUFuncOp>();
+    if (!kernel->hasAttr(NVVM::NVVMDialect::getMinctasmAttrName()))
+      kernel->setAttr(
+          NVVM::NVVMDialect::getMinctasmAttrName(),
+          IntegerAttr::get(IntegerType::get(op.getContext(), 32), 1));
+  });
+}
+
 struct ConvertWarpToNVVM
     : attn::impl::ConvertWarpToNVVMBase<ConvertWarpToNVVM> {
   void runOnOperation() override {
     if (failed(assignSharedBytes(getOperation())))
       return signalPassFailure();
+    fixBlocksPerSm(getOperation());
+    recordByValue(getOperation());
     MLIRContext *context = &getContext();
     TypeConverter converter;
     addTypeConversions(converter);
@@ -87,16 +115,21 @@ struct ConvertWarpToNVVM
     ConversionTarget target(*context);
     target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
     target.addIllegalDialect<WarpDialect>();
+    target.addLegalOp<RoleOp, SingleOp>();
     ThreadPosition position;
     populateCopyPatterns(converter, patterns, position);
     populateOperandPatterns(converter, patterns, position);
     populateElementwisePatterns(converter, patterns, position);
     populateStorePatterns(converter, patterns, position);
+    populateBarrierPatterns(converter, patterns, position);
+    populateTurnPatterns(converter, patterns, position);
+    populateWgmmaPatterns(converter, patterns, position);
     scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns,
                                                          target);
     if (failed(
             applyFullConversion(getOperation(), target, std::move(patterns))))
-      signalPassFailure();
+      return signalPassFailure();
+    lowerRoles(getOperation(), position);
   }
 };
 

@@ -31,4 +31,12 @@
 #define GET_OP_CLASSES
 #include "attn/Dialect/Warp/IR/WarpOps.h.inc"
 
+namespace attn::warp {
+
+/// A unit attribute of `llvm.inline_asm`: convergent, which the operation
+/// itself cannot say. The translation to LLVM IR heeds it.
+constexpr llvm::StringLiteral convergentAttrName = "warp.convergent";
+
+} // namespace attn::warp
+
 #endif // ATTN_DIALECT_WARP_IR_WARP_H

@@ -1,0 +1,222 @@
+//===- Barriers.cpp - Lowering of mbarriers and of tensor copies ----------===//
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Patterns.h"
+
+using namespace mlir;
+using namespace attn::warp;
+using attn::layout::Panel;
+
+namespace {
+
+struct MbarAllocLowering : WarpPattern<MbarAllocOp> {
+  using WarpPattern::WarpPattern;
+
+  LogicalResult
+  matchAndRewrite(MbarAllocOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Emitter emitter(rewriter, op.getLoc());
+    Value base = LLVM::AddressOfOp::create(
+        rewriter, op.getLoc(),
+        getTypeConverter()->convertType(op.getResult().getType()),
+        sharedMemoryName);
+    rewriter.replaceOp(op, emitter.offset(base, *op.getOffset()));
+    return success();
+  }
+};
+
+struct MbarInitLowering : WarpPattern<MbarInitOp> {
+  using WarpPattern::WarpPattern;
+
+  LogicalResult
+  matchAndRewrite(MbarInitOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Emitter emitter(rewriter, op.getLoc());
+    Value arrivals = emitter.i32(op.getArrivals());
+    auto branch = scf::IfOp::create(rewriter, op.getLoc(),
+                                    position.firstOfBlock(emitter));
+    rewriter.setInsertionPoint(branch.thenYield());
+    for (int64_t slot = 0; slot < op.getBarriers().getType().getSlots(); ++slot)
+      NVVM::MBarrierInitOp::create(
+          rewriter, op.getLoc(),
+          emitter.offset(adaptor.getBarriers().front(),
+                         slot * BarriersType::barrierBytes),
+          arrivals, /*predicate=*/Value());
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+/// A generic access to shared memory before, an asynchronous one after.
+void fenceAsync(Emitter &emitter) {
+  MLIRContext *context = emitter.builder.getContext();
+  NVVM::FenceProxyOp::create(
+      emitter.builder, emitter.loc,
+      NVVM::ProxyKindAttr::get(context, NVVM::ProxyKind::async_shared),
+      NVVM::SharedSpaceAttr::get(context, NVVM::SharedSpace::shared_cta));
+}
+
+struct MbarPublishLowering : WarpPattern<MbarPublishOp> {
+  using WarpPattern::WarpPattern;
+
+  LogicalResult
+  matchAndRewrite(MbarPublishOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Emitter emitter(rewriter, op.getLoc());
+    auto branch = scf::IfOp::create(rewriter, op.getLoc(),
+                                    position.firstOfBlock(emitter));
+    {
+      OpBuilder::InsertionGuard guard(rewriter);
+      rewriter.setInsertionPoint(branch.thenYield());
+      NVVM::FenceMbarrierInitOp::create(rewriter, op.getLoc());
+      fenceAsync(emitter);
+    }
+    NVVM::BarrierOp::create(rewriter, op.getLoc(), TypeRange(), emitter.i32(0),
+                            emitter.i32(op.getWarps() * warpThreads),
+                            NVVM::BarrierReductionAttr(), Value());
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+/// A loop around `try_wait`, which gives up after a while. The intrinsic counts
+/// as an access to all memory: nothing moves across it.
+struct MbarWaitLowering : WarpPattern<MbarWaitOp> {
+  using WarpPattern::WarpPattern;
+
+  LogicalResult
+  matchAndRewrite(MbarWaitOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Emitter emitter(rewriter, op.getLoc());
+    Value address = barrierAddress(emitter, op.getBarriers().getType(),
+                                   adaptor.getBarriers().front(), op.getSlot());
+    Value yes = arith::ConstantIntOp::create(rewriter, op.getLoc(), 1, 1);
+    scf::WhileOp::create(
+        rewriter, op.getLoc(), TypeRange(), ValueRange(),
+        [&](OpBuilder &builder, Location loc, ValueRange) {
+          Emitter inside(builder, loc);
+          Value ended = inside.intrinsic(
+              "llvm.nvvm.mbarrier.try.wait.parity.scope.cta.space.cta",
+              builder.getI1Type(), {address, op.getParity()});
+          scf::ConditionOp::create(builder, loc, inside.exclusiveOr(ended, yes),
+                                   ValueRange());
+        },
+        [](OpBuilder &builder, Location loc, ValueRange) {
+          scf::YieldOp::create(builder, loc);
+        });
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct MbarExpectLowering : WarpPattern<MbarExpectOp> {
+  using WarpPattern::WarpPattern;
+
+  LogicalResult
+  matchAndRewrite(MbarExpectOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Emitter emitter(rewriter, op.getLoc());
+    Value address = barrierAddress(emitter, op.getBarriers().getType(),
+                                   adaptor.getBarriers().front(), op.getSlot());
+    emitter.intrinsic("llvm.nvvm.mbarrier.arrive.expect.tx.scope.cta.space.cta",
+                      rewriter.getI64Type(),
+                      {address, emitter.i32(op.getBytes())});
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct MbarArriveLowering : WarpPattern<MbarArriveOp> {
+  using WarpPattern::WarpPattern;
+
+  LogicalResult
+  matchAndRewrite(MbarArriveOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Emitter emitter(rewriter, op.getLoc());
+    Value address = barrierAddress(emitter, op.getBarriers().getType(),
+                                   adaptor.getBarriers().front(), op.getSlot());
+    arriveFirstLane(emitter, address, position.lane(emitter));
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct TmaLoadLowering : WarpPattern<TmaLoadOp> {
+  using WarpPattern::WarpPattern;
+
+  LogicalResult
+  matchAndRewrite(TmaLoadOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Emitter emitter(rewriter, op.getLoc());
+    BufferType type = op.getBuffer().getType();
+    Value slot =
+        slotAddress(emitter, type, adaptor.getBuffer().front(), op.getSlot());
+    Value barrier =
+        barrierAddress(emitter, op.getBarriers().getType(),
+                       adaptor.getBarriers().front(), op.getBarrierSlot());
+    for (const Panel &panel : type.getTile().panels())
+      NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
+          rewriter, op.getLoc(),
+          inCluster(emitter, emitter.offset(slot, panel.offset)), op.getMap(),
+          ValueRange{emitter.i32(panel.column), op.getRow(), op.getHead(),
+                     op.getBatch()},
+          barrier, /*im2colOffsets=*/ValueRange(), /*multicastMask=*/Value(),
+          /*l2CacheHint=*/Value(), NVVM::TMALoadMode::TILE,
+          /*isCTAOnly=*/false, /*group=*/nullptr, /*predicate=*/Value());
+    rewriter.eraseOp(op);
+    return success();
+  }
+
+  /// The same address as one of the cluster's shared memory, of which the
+  /// block's is a part (PTX ISA, "State Spaces: shared"). The form of the
+  /// instruction that writes to the block's own needs a newer PTX.
+  static Value inCluster(Emitter &emitter, Value pointer) {
+    OpBuilder &builder = emitter.builder;
+    auto type = LLVM::LLVMPointerType::get(
+        builder.getContext(),
+        static_cast<unsigned>(NVVM::NVVMMemorySpace::SharedCluster));
+    Value address = LLVM::PtrToIntOp::create(builder, emitter.loc,
+                                             builder.getI32Type(), pointer);
+    return LLVM::IntToPtrOp::create(builder, emitter.loc, type, address);
+  }
+};
+
+struct FenceAsyncLowering : WarpPattern<FenceAsyncOp> {
+  using WarpPattern::WarpPattern;
+
+  LogicalResult
+  matchAndRewrite(FenceAsyncOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Emitter emitter(rewriter, op.getLoc());
+    fenceAsync(emitter);
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct SyncWarpLowering : WarpPattern<SyncWarpOp> {
+  using WarpPattern::WarpPattern;
+
+  LogicalResult
+  matchAndRewrite(SyncWarpOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Emitter emitter(rewriter, op.getLoc());
+    rewriter.replaceOpWithNewOp<NVVM::SyncWarpOp>(op, emitter.i32(fullMask));
+    return success();
+  }
+};
+
+} // namespace
+
+void attn::warp::populateBarrierPatterns(const TypeConverter &converter,
+                                         RewritePatternSet &patterns,
+                                         ThreadPosition &position) {
+  patterns.add<MbarAllocLowering, MbarInitLowering, MbarPublishLowering,
+               MbarWaitLowering, MbarExpectLowering, MbarArriveLowering,
+               TmaLoadLowering, FenceAsyncLowering, SyncWarpLowering>(
+      converter, patterns.getContext(), position);
+}
