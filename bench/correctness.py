@@ -86,7 +86,7 @@ class Judge:
         o = weights @ v
         largest = torch.stack([v[row].abs().max() if row.any() else v.new_zeros(()) for row in visible])
         # Half an ulp of the output, and tol * max|V| over what the row sees.
-        eps = torch.finfo(torch.float16 if shape.problem["out"] == "f16" else torch.bfloat16).eps
+        eps = {"bf16": torch.finfo(torch.bfloat16).eps, "f16": torch.finfo(torch.float16).eps, "f32": 0.0}[shape.problem["out"]]
         bound = eps / 2 * o.abs() + TOLERANCE[shape.problem["dtype"]] * largest[:, None]
         return o, bound, lse
 
