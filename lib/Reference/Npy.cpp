@@ -204,6 +204,9 @@ std::string spellShape(const std::vector<int64_t> &shape) {
 }
 
 NpyArray readNpy(const std::string &path) {
+  std::error_code ignored;
+  if (fs::is_directory(path, ignored))
+    fail(path, "expected a file, found a folder");
   std::ifstream in(path, std::ios::binary);
   if (!in)
     fail(path, "cannot open the file: " + std::string(std::strerror(errno)));

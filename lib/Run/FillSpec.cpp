@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstdlib>
 #include <sstream>
 
@@ -25,8 +26,11 @@ std::optional<double> run::parseNumber(const std::string &text) {
   if (text.empty() || std::isspace(static_cast<unsigned char>(text[0])))
     return std::nullopt;
   char *end = nullptr;
+  errno = 0;
   double value = std::strtod(text.c_str(), &end);
-  if (*end != '\0')
+  // 1e999 is no way to write inf.
+  bool overflows = errno == ERANGE && std::isinf(value);
+  if (*end != '\0' || overflows)
     return std::nullopt;
   return value;
 }

@@ -22,8 +22,8 @@ static cl::OptionCategory category("attn-run options");
 // What to run, and where
 //===----------------------------------------------------------------------===//
 
-static cl::opt<std::string> source(cl::Positional, cl::Required,
-                                   cl::desc("SPEC|PACKAGE"), cl::cat(category));
+static cl::opt<std::string> source(cl::Positional, cl::desc("SPEC|PACKAGE"),
+                                   cl::cat(category));
 static cl::opt<std::string>
     attention("attention", cl::value_desc("NAME"), cl::cat(category),
               cl::desc("the block of a spec that has several"));
@@ -144,13 +144,13 @@ static std::optional<int64_t> integer(const cl::opt<std::string> &option,
   if (!option.getNumOccurrences())
     return std::nullopt;
   std::string field = "--" + option.ArgStr.str() + "=" + option;
+  std::string range = std::to_string(low) + " .. " + std::to_string(high);
   std::optional<int64_t> value = parseInteger(option);
   if (!value)
-    throw InputError(field + ": expected an integer of 64 bits, found " +
+    throw InputError(field + ": expected an integer of " + range + ", found " +
                      (option.empty() ? "nothing" : "'" + option + "'"));
   if (*value < low || *value > high)
-    throw InputError(field + ": allowed " + std::to_string(low) + " .. " +
-                     std::to_string(high));
+    throw InputError(field + ": allowed " + range);
   return value;
 }
 
@@ -214,6 +214,8 @@ static InputOptions inputOptions() {
 
 /// An option that would do nothing is refused (C9).
 static void requireEffect() {
+  if (source.empty())
+    throw InputError("expected a SPEC or a PACKAGE, found none; see --help");
   for (const cl::opt<std::string> *option :
        {&attention, &target, &qFile, &kFile, &vFile, &saveO, &saveLse})
     if (option->getNumOccurrences() && option->empty())

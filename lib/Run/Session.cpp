@@ -112,10 +112,35 @@ static void requireWritable(const std::string &option,
                      "'");
 }
 
+/// Also where the paths are written differently.
+static bool isSameFile(const std::string &a, const std::string &b) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  return !a.empty() && !b.empty() &&
+         fs::weakly_canonical(a, ignored) == fs::weakly_canonical(b, ignored);
+}
+
+/// An output must not take the place of what was read.
+static void requireOtherThanInputs(const RunOptions &options,
+                                   const std::string &option,
+                                   const std::string &path) {
+  std::vector<std::string> read = {options.source, options.inputs.q.file,
+                                   options.inputs.k.file,
+                                   options.inputs.v.file};
+  for (const NamedValue &tensor : options.inputs.tensors)
+    read.push_back(tensor.value);
+  for (const std::string &input : read)
+    if (isSameFile(path, input))
+      throw InputError(option + "=" + path +
+                       ": expected another file than the inputs");
+}
+
 static void requireOutputs(const RunOptions &options, const Problem &problem) {
   requireWritable("--save-o", options.saveO);
   requireWritable("--save-lse", options.saveLse);
-  if (!options.saveO.empty() && options.saveO == options.saveLse)
+  requireOtherThanInputs(options, "--save-o", options.saveO);
+  requireOtherThanInputs(options, "--save-lse", options.saveLse);
+  if (isSameFile(options.saveO, options.saveLse))
     throw InputError("--save-o, --save-lse: expected two files, found one: " +
                      options.saveO);
   const Expectation &expect = options.checkOptions.expect;
