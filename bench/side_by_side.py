@@ -211,6 +211,8 @@ def obstacle(problem):
         return "only dense batches and contiguous keys are launched here"
     if problem["dtype"] != problem["kv_dtype"] or problem["dtype"] not in ("bf16", "f16"):
         return f"dtype {problem['dtype']} / {problem['kv_dtype']}: expected bf16 or f16"
+    if problem["out"] not in ("bf16", "f16", "f32"):
+        return f"out {problem['out']}: expected bf16, f16 or f32"
     return ""
 
 
