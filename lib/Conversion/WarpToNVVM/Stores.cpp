@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Patterns.h"
+#include "attn/Dialect/Attn/IR/Attn.h"
 
 using namespace mlir;
 using namespace attn::warp;
@@ -55,6 +56,13 @@ void forEachRow(Emitter &emitter, ThreadPosition &position, FragType type,
     }
 }
 
+/// Whether the target has `stmatrix` and kernels of its own. A kernel for sm_90
+/// is one that sm_80 could run as well.
+bool hasStmatrix(Operation *op) {
+  auto module = op->getParentOfType<ModuleOp>();
+  return module && attn::ir::getTarget(module) == "sm_90a";
+}
+
 struct StoreSharedLowering : WarpPattern<StoreSharedOp> {
   using WarpPattern::WarpPattern;
 
@@ -62,10 +70,22 @@ struct StoreSharedLowering : WarpPattern<StoreSharedOp> {
   matchAndRewrite(StoreSharedOp op, Adaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     Emitter emitter(rewriter, op.getLoc());
-    FragType type = op.getValue().getType();
     BufferType buffer = op.getBuffer().getType();
     Value slot =
         slotAddress(emitter, buffer, adaptor.getBuffer().front(), op.getSlot());
+    if (op.getValue().getType().isPacked() && hasStmatrix(op))
+      storeMatrices(op, adaptor.getValue(), emitter, slot);
+    else
+      storePairs(op, adaptor.getValue(), emitter, slot);
+    rewriter.eraseOp(op);
+    return success();
+  }
+
+  /// Each thread stores what it holds, two columns at a time.
+  void storePairs(StoreSharedOp op, ValueRange registers, Emitter &emitter,
+                  Value slot) const {
+    FragType type = op.getValue().getType();
+    BufferType buffer = op.getBuffer().getType();
     Value lane = position.lane(emitter);
     Value row = emitter.divide(lane, quad);
     // A group of 8 columns is one chunk of 16-bit elements or two of f32.
@@ -75,9 +95,7 @@ struct StoreSharedLowering : WarpPattern<StoreSharedOp> {
     Value inChunk = emitter.remainder(byte, chunkBytes);
     int64_t columnsPerChunk = chunkBytes / buffer.getTile().elementBytes;
     for (const Panel &panel : buffer.getTile().panels()) {
-      Value warpRows = emitter.mul(position.firstRow(emitter, type),
-                                   emitter.i32(panel.bytes));
-      Value rows = emitter.offset(slot, warpRows, rewriter.getI8Type());
+      Value rows = warpRows(emitter, type, panel, slot);
       Value offset =
           emitter.add(swizzledOffset(emitter, panel, row, chunk), inChunk);
       for (int64_t column = 0; column < panel.columns; column += 8)
@@ -86,14 +104,51 @@ struct StoreSharedLowering : WarpPattern<StoreSharedOp> {
             Value pointer =
                 sharedPointer(emitter, rows, offset, column / columnsPerChunk,
                               panel.offset + (mt * 16 + h * 8) * panel.bytes);
-            Value pair = pairAt(emitter, type, adaptor.getValue(), mt,
+            Value pair = pairAt(emitter, type, registers, mt,
                                 (panel.column + column) / 8, h);
-            LLVM::StoreOp::create(rewriter, op.getLoc(), pair, pointer,
+            LLVM::StoreOp::create(emitter.builder, op.getLoc(), pair, pointer,
                                   pairBytes(type));
           }
     }
-    rewriter.eraseOp(op);
-    return success();
+  }
+
+  /// The warp stores 8x8 matrices, whole 16-byte rows: the four of 16 rows and
+  /// columns are (rows 0-7, columns 0-7), (8-15, 0-7), (0-7, 8-15), (8-15,
+  /// 8-15), lane i points to row i % 16, half i / 16. The last 8 columns, alone
+  /// in their panel, are two matrices.
+  void storeMatrices(StoreSharedOp op, ValueRange registers, Emitter &emitter,
+                     Value slot) const {
+    constexpr int64_t matrixRows = 8, tileRows = 16;
+    FragType type = op.getValue().getType();
+    MLIRContext *context = op.getContext();
+    Value lane = position.lane(emitter);
+    for (const Panel &panel : op.getBuffer().getType().getTile().panels()) {
+      Value rows = warpRows(emitter, type, panel, slot);
+      int64_t chunks = std::min<int64_t>(2, panel.chunks());
+      Value half = chunks > 1 ? emitter.divide(lane, tileRows) : emitter.i32(0);
+      Value offset = swizzledOffset(emitter, panel,
+                                    emitter.remainder(lane, tileRows), half);
+      for (int64_t chunk = 0; chunk < panel.chunks(); chunk += chunks)
+        for (int64_t mt = 0; mt < type.getRowTiles(); ++mt) {
+          int64_t n8 = panel.column / matrixRows + chunk;
+          NVVM::StMatrixOp::create(
+              emitter.builder, op.getLoc(),
+              sharedPointer(emitter, rows, offset, chunk,
+                            panel.offset + mt * tileRows * panel.bytes),
+              registers.slice((mt * type.getN8Tiles() + n8) * 2, chunks * 2),
+              NVVM::MMALayout::row,
+              NVVM::LdStMatrixShapeAttr::get(context, matrixRows, matrixRows),
+              NVVM::LdStMatrixEltType::B16);
+        }
+    }
+  }
+
+  /// The first row of the warp in a panel, less the panel's offset.
+  Value warpRows(Emitter &emitter, FragType type, const Panel &panel,
+                 Value slot) const {
+    Value bytes =
+        emitter.mul(position.firstRow(emitter, type), emitter.i32(panel.bytes));
+    return emitter.offset(slot, bytes, emitter.builder.getI8Type());
   }
 };
 

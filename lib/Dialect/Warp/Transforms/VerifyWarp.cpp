@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "VerifyAsync.h"
 #include "attn/Dialect/Attn/IR/Attn.h"
 #include "attn/Dialect/Warp/IR/Warp.h"
 #include "attn/Dialect/Warp/Transforms/Passes.h"
@@ -21,6 +22,12 @@ using namespace attn;
 
 namespace {
 
+/// Bytes of shared memory that an operation reserves.
+struct Place {
+  Operation *op;
+  int64_t begin, end;
+};
+
 class KernelVerifier {
 public:
   KernelVerifier(gpu::GPUFuncOp func, StringRef target)
@@ -28,7 +35,12 @@ public:
 
   LogicalResult run() {
     return success(succeeded(verifyNoHigherLevel()) &&
-                   succeeded(verifyShared()) && succeeded(verifyCopies()));
+                   succeeded(verifyShared()) && succeeded(verifyCopies()) &&
+                   succeeded(warp::verifyBarriers(func)) &&
+                   succeeded(warp::verifyRegisters(func)) &&
+                   succeeded(warp::verifyNamedBarriers(func)) &&
+                   succeeded(warp::verifyProducts(func)) &&
+                   succeeded(warp::verifyFences(func)));
   }
 
 private:
@@ -54,15 +66,22 @@ private:
              << "'; supported: " << layout::gpuTargetNames();
     int64_t limit = gpu->sharedBytesPerBlock;
     int64_t needed = 0;
-    SmallVector<warp::AllocOp> rings;
-    func.walk([&](warp::AllocOp alloc) { rings.push_back(alloc); });
-    for (warp::AllocOp ring : rings) {
-      if (!ring.getOffset())
-        return ring.emitError() << "W1: expected an offset at the warp level "
-                                   "(attn-allocate-shared)";
-      needed = std::max<int64_t>(needed,
-                                 *ring.getOffset() + ring.getType().getBytes());
-    }
+    SmallVector<Place> places;
+    WalkResult result = func.walk([&](Operation *op) {
+      std::optional<Place> place = placeOf(op);
+      if (!place)
+        return WalkResult::advance();
+      if (place->begin < 0) {
+        op->emitError() << "W1: expected an offset at the warp level "
+                           "(attn-allocate-shared)";
+        return WalkResult::interrupt();
+      }
+      needed = std::max(needed, place->end);
+      places.push_back(*place);
+      return WalkResult::advance();
+    });
+    if (result.wasInterrupted() || failed(verifyApart(places)))
+      return failure();
     if (needed <= limit)
       return success();
     InFlightDiagnostic diagnostic =
@@ -70,11 +89,41 @@ private:
                          << needed << " bytes of shared memory, " << target
                          << " has " << limit
                          << " per block; choose a smaller tile or fewer stages";
-    for (warp::AllocOp ring : rings)
-      diagnostic.attachNote(ring.getLoc())
-          << ring.getType().getBytes() << " bytes at " << *ring.getOffset()
-          << " for " << ring.getType();
+    for (const Place &place : places)
+      diagnostic.attachNote(place.op->getLoc())
+          << place.end - place.begin << " bytes at " << place.begin << " for "
+          << place.op->getResult(0).getType();
     return diagnostic;
+  }
+
+  /// The bytes that an operation reserves; negative without an offset.
+  static std::optional<Place> placeOf(Operation *op) {
+    auto make = [&](std::optional<int64_t> offset, int64_t bytes) {
+      int64_t begin = offset.value_or(-1);
+      return Place{op, begin, begin + bytes};
+    };
+    if (auto ring = dyn_cast<warp::AllocOp>(op))
+      return make(ring.getOffset(), ring.getType().getBytes());
+    if (auto barriers = dyn_cast<warp::MbarAllocOp>(op))
+      return make(barriers.getOffset(), barriers.getType().getBytes());
+    return std::nullopt;
+  }
+
+  /// Tiles may share bytes, one after the other; barriers never do.
+  static LogicalResult verifyApart(ArrayRef<Place> places) {
+    for (const Place &barriers : places)
+      for (const Place &other : places)
+        if (isa<warp::MbarAllocOp>(barriers.op) && barriers.op != other.op &&
+            barriers.begin < other.end && other.begin < barriers.end) {
+          InFlightDiagnostic diagnostic =
+              barriers.op->emitError()
+              << "W1: expected barriers at bytes of their own, found "
+              << barriers.begin << " .. " << barriers.end - 1;
+          diagnostic.attachNote(other.op->getLoc())
+              << "which are also used here";
+          return diagnostic;
+        }
+    return success();
   }
 
   /// W3: a copy is committed in its block. W4: a barrier follows a wait in its
@@ -91,7 +140,8 @@ private:
           waited = &op;
         else if (isa<warp::BarrierOp>(op))
           waited = nullptr;
-        else if (waited && isa<warp::LdmatrixOp, warp::CopyOutOp>(op)) {
+        else if (waited &&
+                 isa<warp::LdmatrixOp, warp::CopyOutOp, warp::WgmmaOp>(op)) {
           op.emitError() << "W4: expected a barrier between the wait for a "
                             "copy and this read";
           return WalkResult::interrupt();

@@ -34,10 +34,19 @@ def AllocateShared : Pass<"attn-allocate-shared"> {
 def VerifyWarp : Pass<"attn-verify-warp"> {
   let summary = "Checks that a module is at the warp level and whole";
   let description = [{
-    Ends the warp level: no tile or pipe operation is left, every ring has a
-    place that fits the target's shared memory (the message lists the rings),
-    every copy is committed before it is waited for, and what a wait covers is
-    read behind a barrier.
+    Ends the warp level: no tile or pipe operation is left, and
+
+    * (W1) every ring has a place, mbarriers one of their own;
+    * (W2) it fits the target's shared memory (the message lists the rings);
+    * (W3) every copy is committed before it is waited for;
+    * (W4) what a wait covers is read behind a barrier;
+    * (W5) an mbarrier is initialised once and published before any use;
+    * (W6) the roles ask for no more registers than the launch has;
+    * (W7) a named barrier serves one purpose, and all warps of a role meet at it;
+    * (W8) what a product reads and writes in registers passes through a wait
+      that covers it before anything else touches it;
+    * (W9) a store to bytes that products read or tensor copies write is followed
+      by `warp.fence_async` and then by a barrier or an arrival.
   }];
 }
 
