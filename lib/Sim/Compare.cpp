@@ -374,8 +374,8 @@ template <class T> void runTestp(Warp &warp, const Inst &inst) {
     case NotANumber:
       holds = kind == FP_NAN;
       break;
-    case Normal:
-      holds = kind == FP_NORMAL;
+    case Normal: // zeros are (PTX ISA 9.7.3.3)
+      holds = kind == FP_NORMAL || kind == FP_ZERO;
       break;
     default:
       holds = kind == FP_SUBNORMAL;

@@ -110,9 +110,23 @@ double oddDouble(__int128 value) {
   return roundToOdd(nearest, error);
 }
 
-double readValue(Type type, uint64_t bits, bool exactToDouble) {
+/// A 64-bit integer rounded to double precision.
+double roundedDouble(__int128 value, Rounding rounding) {
+  auto nearest = static_cast<double>(value);
+  __int128 error = value - static_cast<__int128>(nearest);
+  if (error == 0 || rounding == Rounding::Nearest)
+    return nearest;
+  bool up = rounding == Rounding::Up ||
+            (rounding == Rounding::TowardZero && value < 0);
+  if (up == (error > 0))
+    return std::nextafter(nearest, up ? INFINITY : -INFINITY);
+  return nearest;
+}
+
+double readValue(Type type, uint64_t bits, const Inst &inst) {
   auto integer = [&](__int128 value) {
-    return exactToDouble ? static_cast<double>(value) : oddDouble(value);
+    return inst.type == Type::F64 ? roundedDouble(value, roundingOf(inst))
+                                  : oddDouble(value);
   };
   switch (type) {
   case Type::U8:
@@ -224,8 +238,7 @@ void runGeneral(Warp &warp, const Inst &inst) {
   const uint32_t *lanes = warp.lanes(from);
   uint32_t *results = warp.lanes(to);
   forEachLane(warp.exec, [&](unsigned lane) {
-    double value = readValue(source, laneBits(warp, lanes, from, lane),
-                             inst.type == Type::F64);
+    double value = readValue(source, laneBits(warp, lanes, from, lane), inst);
     if ((inst.b & Ftz) && source == Type::F32)
       value = flush(static_cast<float>(value));
     uint64_t bits = isIntegerLike(inst.type)
@@ -423,12 +436,15 @@ void decodeCvt(Builder &b) {
     return decodePair(b, result, source);
   b.expectOperands(2);
   bool integers = isIntegerLike(result) && isIntegerLike(source);
-  // Narrow integers may live in wider registers (PTX ISA 9.4.1).
+  // Narrow integers may live in wider registers (PTX ISA 9.4.1), on either
+  // side.
   b.dst(0, result, Builder::AtLeast);
   b.src(1, source, Builder::AtLeast);
   const AstOperand &to = b.ast.operands[0];
   auto declared = b.registerType(to);
   bool widens = declared && typeBits(*declared) != typeBits(result);
+  auto held = b.registerType(b.ast.operands[1]);
+  widens |= held && typeBits(*held) == 64 && typeBits(source) != 64;
   if (integers && !widens) {
     b.inst.run = pickIntegersTo(result, source, b.inst.b & Saturates);
   } else if (integers) {

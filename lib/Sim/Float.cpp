@@ -27,23 +27,38 @@ template <bool Ftz> float output(float value) {
   return canonical(Ftz ? flush(value) : value);
 }
 
+/// a * b + c; a sum of zero is negative when rounding down, unless both terms
+/// are +0 (IEEE 754, 6.3).
+double directedFma(double a, double b, double c, Rounding rounding) {
+  double sum = exactFma(a, b, c);
+  if (sum != 0 || rounding != Rounding::Down)
+    return sum;
+  bool plusZeros =
+      a * b == 0 && c == 0 && !std::signbit(a * b) && !std::signbit(c);
+  return plusZeros ? 0.0 : -0.0;
+}
+
 struct Add {
   static float run(float a, float b) { return a + b; }
   /// Rounds correctly to float in every direction.
-  static double wide(float a, float b) { return exactFma(a, 1.0, b); }
+  static double wide(float a, float b, Rounding rounding) {
+    return directedFma(a, 1.0, b, rounding);
+  }
 };
 struct Sub {
   static float run(float a, float b) { return a - b; }
-  static double wide(float a, float b) { return exactFma(a, 1.0, -b); }
+  static double wide(float a, float b, Rounding rounding) {
+    return directedFma(a, 1.0, -b, rounding);
+  }
 };
 struct Mul {
   static float run(float a, float b) { return a * b; }
-  static double wide(float a, float b) { return double(a) * b; }
+  static double wide(float a, float b, Rounding) { return double(a) * b; }
 };
 struct Div {
   static float run(float a, float b) { return a / b; }
   /// The remainder's sign says on which side of the quotient the exact one is.
-  static double wide(float a, float b) {
+  static double wide(float a, float b, Rounding) {
     double quotient = double(a) / b;
     double remainder = std::fma(-quotient, double(b), double(a));
     return roundToOdd(quotient, b > 0 ? remainder : -remainder);
@@ -63,7 +78,7 @@ template <class Op> void runGeneral2(Warp &warp, const Inst &inst) {
   mapLanes2<float, float, float>(warp, inst, [=](float a, float b) {
     a = ftz ? flush(a) : a;
     b = ftz ? flush(b) : b;
-    float value = toFloat(Op::wide(a, b), rounding);
+    float value = toFloat(Op::wide(a, b, rounding), rounding);
     value = saturates ? saturateUnit(value) : value;
     return canonical(ftz ? flush(value) : value);
   });
@@ -85,7 +100,7 @@ void runGeneralFma(Warp &warp, const Inst &inst) {
         a = ftz ? flush(a) : a;
         b = ftz ? flush(b) : b;
         c = ftz ? flush(c) : c;
-        float value = toFloat(exactFma(a, b, c), rounding);
+        float value = toFloat(directedFma(a, b, c, rounding), rounding);
         value = saturates ? saturateUnit(value) : value;
         return canonical(ftz ? flush(value) : value);
       });
@@ -101,9 +116,19 @@ double canonical64(double value) {
   return value != value ? bitCast<double>(canonicalNan64) : value;
 }
 
+/// A NaN result is the first operand that is one, made quiet, as on the GPU.
+double resultOf(double value, double a, double b, double c) {
+  constexpr uint64_t quietBit = 0x0008000000000000;
+  if (value == value)
+    return value;
+  double first = a != a ? a : b != b ? b : c;
+  return first != first ? bitCast<double>(bitCast<uint64_t>(first) | quietBit)
+                        : canonical64(value);
+}
+
 template <class Op> void runDouble2(Warp &warp, const Inst &inst) {
   mapLanes2<double, double, double>(warp, inst, [](double a, double b) {
-    return canonical64(Op::run(a, b));
+    return resultOf(Op::run(a, b), a, b, 0);
   });
 }
 struct Add64 {
@@ -121,7 +146,7 @@ struct Div64 {
 void runDoubleFma(Warp &warp, const Inst &inst) {
   mapLanes3<double, double, double, double>(
       warp, inst, [](double a, double b, double c) {
-        return canonical64(std::fma(a, b, c));
+        return resultOf(std::fma(a, b, c), a, b, c);
       });
 }
 
@@ -157,17 +182,20 @@ template <bool Max> void runExtremum64(Warp &warp, const Inst &inst) {
 }
 
 template <bool Ftz> void runAbs(Warp &warp, const Inst &inst) {
-  mapLanes1<float, float>(warp, inst,
-                          [](float a) { return std::fabs(input<Ftz>(a)); });
+  mapLanes1<float, float>(
+      warp, inst, [](float a) { return canonical(std::fabs(input<Ftz>(a))); });
 }
 template <bool Ftz> void runNeg(Warp &warp, const Inst &inst) {
-  mapLanes1<float, float>(warp, inst, [](float a) { return -input<Ftz>(a); });
+  mapLanes1<float, float>(warp, inst,
+                          [](float a) { return canonical(-input<Ftz>(a)); });
 }
 void runAbs64(Warp &warp, const Inst &inst) {
-  mapLanes1<double, double>(warp, inst, [](double a) { return std::fabs(a); });
+  mapLanes1<double, double>(
+      warp, inst, [](double a) { return a != a ? a + a : std::fabs(a); });
 }
 void runNeg64(Warp &warp, const Inst &inst) {
-  mapLanes1<double, double>(warp, inst, [](double a) { return -a; });
+  mapLanes1<double, double>(warp, inst,
+                            [](double a) { return a != a ? a + a : -a; });
 }
 template <class T> void runCopysign(Warp &warp, const Inst &inst) {
   // The sign of the first source, the magnitude of the second.

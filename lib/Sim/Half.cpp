@@ -51,7 +51,7 @@ template <class Format> float input(uint16_t bits, Modes modes) {
 template <class Format> uint16_t output(double value, Modes modes) {
   if (modes.saturates)
     value = value > 0 ? (value < 1 ? value : 1) : 0;
-  if (modes.relu && value < 0)
+  if (modes.relu && (value < 0 || value == 0))
     value = 0;
   uint16_t bits = Format::to(value);
   bool subnormal = (bits & 0x7c00) == 0;
@@ -125,14 +125,25 @@ template <bool Pair, class Format> void runFma(Warp &warp, const Inst &inst) {
       });
 }
 
-template <bool Pair, bool Negate> void runSign(Warp &warp, const Inst &inst) {
+template <bool Pair, bool Negate, class Format>
+void runSign(Warp &warp, const Inst &inst) {
   mapLanes1<uint32_t, uint32_t>(warp, inst, [](uint32_t a) {
     return each<Pair>(
-        [](uint16_t v) {
+        [](uint16_t v) -> uint16_t {
+          if (Format::from(v) != Format::from(v))
+            return canonicalNan16;
           return uint16_t(Negate ? v ^ signBit16 : v & ~signBit16);
         },
         a);
   });
+}
+
+template <bool Negate> Handler pickSign(bool pair, bool half) {
+  if (half)
+    return pair ? runSign<true, Negate, HalfFormat>
+                : runSign<false, Negate, HalfFormat>;
+  return pair ? runSign<true, Negate, BfloatFormat>
+              : runSign<false, Negate, BfloatFormat>;
 }
 
 template <template <class> class Op> Handler pick2(Type type) {
@@ -196,10 +207,10 @@ bool decodeHalfArithmetic(Builder &b, Type type) {
     b.inst.run = pickFma(type);
     sources = 3;
   } else if (name == "neg") {
-    b.inst.run = pair ? runSign<true, true> : runSign<false, true>;
+    b.inst.run = pickSign<true>(pair, half);
     sources = 1;
   } else if (name == "abs") {
-    b.inst.run = pair ? runSign<true, false> : runSign<false, false>;
+    b.inst.run = pickSign<false>(pair, half);
     sources = 1;
   } else {
     b.refuse();

@@ -47,6 +47,42 @@ WgmmaForm wgmmaForm(const Inst &inst) {
   return form;
 }
 
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+static bool isEightBitFloat(Element element) {
+  return element == Element::E4M3 || element == Element::E5M2;
+}
+static bool isInteger(Element element) {
+  return element == Element::S8 || element == Element::U8;
+}
+
+Element takeElement(Builder &b) {
+  static constexpr Element elements[] = {
+      Element::F16,  Element::BF16, Element::TF32, Element::E4M3,
+      Element::E5M2, Element::S8,   Element::U8};
+  auto index = b.takeOneOf({"f16", "bf16", "tf32", "e4m3", "e5m2", "s8", "u8"});
+  if (!index)
+    b.fail("'" + std::string(b.ast.opcode) +
+           "' has no operand type that is supported");
+  return elements[*index];
+}
+
+void checkMultiplyTypes(const Builder &b, Element a, Element second,
+                        Accumulator d) {
+  bool legal;
+  if (isInteger(a))
+    legal = isInteger(second) && d == Accumulator::S32;
+  else if (isEightBitFloat(a))
+    legal = isEightBitFloat(second) && d != Accumulator::S32;
+  else
+    legal = a == second && (d == Accumulator::F32 ||
+                            (d == Accumulator::F16 && a == Element::F16));
+  if (!legal)
+    b.refuse();
+}
+
 namespace {
 
 //===----------------------------------------------------------------------===//
@@ -128,30 +164,6 @@ void runWait(Warp &warp, const Inst &inst) {
 // Decoding
 //===----------------------------------------------------------------------===//
 
-struct TypeName {
-  std::string_view name;
-  Element element;
-};
-constexpr TypeName typeNames[] = {
-    {"f16", Element::F16},   {"bf16", Element::BF16}, {"tf32", Element::TF32},
-    {"e4m3", Element::E4M3}, {"e5m2", Element::E5M2}, {"s8", Element::S8},
-    {"u8", Element::U8}};
-
-Element takeElement(Builder &b) {
-  auto index = b.takeOneOf({"f16", "bf16", "tf32", "e4m3", "e5m2", "s8", "u8"});
-  if (!index)
-    b.fail("'" + std::string(b.ast.opcode) +
-           "' has no operand type that is supported");
-  return typeNames[*index].element;
-}
-
-bool isEightBitFloat(Element element) {
-  return element == Element::E4M3 || element == Element::E5M2;
-}
-bool isInteger(Element element) {
-  return element == Element::S8 || element == Element::U8;
-}
-
 /// Columns of the shape m64nNkK; refuses shapes that do not exist.
 unsigned parseShape(Builder &b, std::string_view shape, Element a) {
   constexpr std::string_view prefix = "m64n";
@@ -196,20 +208,6 @@ void decodeScaleD(Builder &b, const AstOperand &operand) {
   b.inst.d = ByPredicate;
 }
 
-/// Refuses pairs of types that do not go together.
-void checkTypes(const Builder &b, Element a, Element second, Accumulator d) {
-  bool legal;
-  if (isInteger(a))
-    legal = isInteger(second) && d == Accumulator::S32;
-  else if (isEightBitFloat(a))
-    legal = isEightBitFloat(second) && d != Accumulator::S32;
-  else
-    legal = a == second && (d == Accumulator::F32 ||
-                            (d == Accumulator::F16 && a == Element::F16));
-  if (!legal)
-    b.refuse();
-}
-
 void decodeOperands(Builder &b, Element a, unsigned registers) {
   const std::vector<AstOperand> &operands = b.ast.operands;
   bool sixteenBits = elementBytes(a) == 2;
@@ -248,7 +246,7 @@ void decodeMultiply(Builder &b) {
                                           Accumulator::S32};
   Accumulator d = kinds[*accumulator];
   Element a = takeElement(b), second = takeElement(b);
-  checkTypes(b, a, second, d);
+  checkMultiplyTypes(b, a, second, d);
   unsigned columns = parseShape(b, *shape, a);
   b.inst.a = static_cast<uint8_t>(unsigned(a) | unsigned(second) << typeShift);
   b.inst.b = static_cast<uint8_t>(columns / 8);

@@ -14,10 +14,18 @@
 
 namespace attn::sim {
 
+class Builder;
+
 /// What a decoded wgmma.mma_async computes. Its destinations are D; its
 /// sources are A (four registers or a descriptor), the descriptor of B and, if
 /// it is not constant, the predicate scale-d.
 WgmmaForm wgmmaForm(const Inst &inst);
+
+/// Consumes the type of A or B of a matrix multiply.
+Element takeElement(Builder &builder);
+/// Refuses types that do not go together.
+void checkMultiplyTypes(const Builder &builder, Element a, Element b,
+                        Accumulator d);
 
 } // namespace attn::sim
 

@@ -123,36 +123,7 @@ void spread(const uint8_t *raw, unsigned lines, unsigned steps, bool transposes,
     }
 }
 
-void spread(Element element, const uint8_t *raw, unsigned lines, unsigned steps,
-            bool transposes, float scale, std::vector<float> &out) {
-  out.resize(size_t(lines) * steps);
-  switch (element) {
-  case Element::F16:
-    return spread<Element::F16>(raw, lines, steps, transposes, scale,
-                                out.data());
-  case Element::BF16:
-    return spread<Element::BF16>(raw, lines, steps, transposes, scale,
-                                 out.data());
-  case Element::TF32:
-    return spread<Element::TF32>(raw, lines, steps, transposes, scale,
-                                 out.data());
-  case Element::E4M3:
-    return spread<Element::E4M3>(raw, lines, steps, transposes, scale,
-                                 out.data());
-  case Element::E5M2:
-    return spread<Element::E5M2>(raw, lines, steps, transposes, scale,
-                                 out.data());
-  case Element::S8:
-    return spread<Element::S8>(raw, lines, steps, transposes, scale,
-                               out.data());
-  case Element::U8:
-    return spread<Element::U8>(raw, lines, steps, transposes, scale,
-                               out.data());
-  }
-}
-
 constexpr unsigned blockRows = 4, blockColumns = 8;
-
 using Block = float[blockRows][blockColumns];
 
 /// One block of D in registers while k runs.
@@ -210,19 +181,42 @@ void multiplyIntegers(const WgmmaForm &form, const WgmmaTiles &tiles,
 
 } // namespace
 
+void spreadElements(Element element, const uint8_t *raw, unsigned lines,
+                    unsigned steps, bool transposes, float scale, float *out) {
+  switch (element) {
+  case Element::F16:
+    return spread<Element::F16>(raw, lines, steps, transposes, scale, out);
+  case Element::BF16:
+    return spread<Element::BF16>(raw, lines, steps, transposes, scale, out);
+  case Element::TF32:
+    return spread<Element::TF32>(raw, lines, steps, transposes, scale, out);
+  case Element::E4M3:
+    return spread<Element::E4M3>(raw, lines, steps, transposes, scale, out);
+  case Element::E5M2:
+    return spread<Element::E5M2>(raw, lines, steps, transposes, scale, out);
+  case Element::S8:
+    return spread<Element::S8>(raw, lines, steps, transposes, scale, out);
+  case Element::U8:
+    return spread<Element::U8>(raw, lines, steps, transposes, scale, out);
+  }
+}
+
 void unpackA(const WgmmaForm &form, const RawMatrix &raw, bool mnMajor,
              WgmmaTiles &tiles) {
   unsigned depth = form.depth();
-  spread(form.a, raw, mnMajor ? depth : wgmmaRows, mnMajor ? wgmmaRows : depth,
-         /*transposes=*/mnMajor, form.negated ? -1.0f : 1.0f, tiles.a);
+  tiles.a.resize(size_t(wgmmaRows) * depth);
+  spreadElements(form.a, raw, mnMajor ? depth : wgmmaRows,
+                 mnMajor ? wgmmaRows : depth, /*transposes=*/mnMajor,
+                 form.negated ? -1.0f : 1.0f, tiles.a.data());
 }
 
 void unpackB(const WgmmaForm &form, const RawMatrix &raw, bool mnMajor,
              WgmmaTiles &tiles) {
   unsigned depth = form.depth();
-  spread(form.b, raw, mnMajor ? depth : form.columns,
-         mnMajor ? form.columns : depth, /*transposes=*/!mnMajor, 1.0f,
-         tiles.b);
+  tiles.b.resize(size_t(form.columns) * depth);
+  spreadElements(form.b, raw, mnMajor ? depth : form.columns,
+                 mnMajor ? form.columns : depth, /*transposes=*/!mnMajor, 1.0f,
+                 tiles.b.data());
 }
 
 void multiplyTiles(const WgmmaForm &form, const WgmmaTiles &tiles,

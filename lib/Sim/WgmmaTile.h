@@ -31,6 +31,10 @@ enum class Element : uint8_t { F16, BF16, TF32, E4M3, E5M2, S8, U8 };
 enum class Accumulator : uint8_t { F32, F16, S32 };
 
 unsigned elementBytes(Element element);
+/// The values of dense elements raw[line][step] as out[line][step], or as
+/// out[step][line] when `transposes`, times `scale`; integers exactly.
+void spreadElements(Element element, const uint8_t *raw, unsigned lines,
+                    unsigned steps, bool transposes, float scale, float *out);
 
 /// What one wgmma.mma_async computes.
 struct WgmmaForm {

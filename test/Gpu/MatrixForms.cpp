@@ -56,41 +56,63 @@ void addMoves(Forms &forms) {
 }
 
 struct Multiply {
-  const char *input, *accumulator;
+  const char *d, *a, *b;
   unsigned k;
+  unsigned bytes; ///< of an element
 };
 
 /// mma.sync with small integers (exact) and with random values, within the
 /// error of adding k + 1 terms in another order and with truncation.
+void addMultiply(Forms &forms, const Multiply &multiply, bool exact) {
+  std::string d = multiply.d;
+  bool integers = d == "s32", pairs = d == "f16";
+  unsigned b = multiply.k * multiply.bytes / 16, a = 2 * b, c = pairs ? 2 : 4;
+  MicroForm form;
+  form.name = "mma.sync.aligned.m16n8k" + std::to_string(multiply.k) +
+              ".row.col." + (integers && !exact ? "satfinite." : "") + d + "." +
+              multiply.a + "." + multiply.b + "." + d;
+  form.body = form.name + " " + vectorOf("%x", c) + ", " + vectorOf("%r", a) +
+              ", " + vectorOf("%r", b, a) + ", " + vectorOf("%r", c, a + b) +
+              ";";
+  std::string values = exact ? "tiny " : "plain ";
+  auto operand = [&](const std::string &type) {
+    // A word holds two pairs of bytes, or is an integer of any bits.
+    return integers              ? std::string("b32")
+           : type == "tf32"      ? values + "f32"
+           : multiply.bytes == 1 ? values + type + "x2 twice"
+                                 : values + type + "x2";
+  };
+  form.inputs.assign(a, operand(multiply.a));
+  form.inputs.insert(form.inputs.end(), b, operand(multiply.b));
+  form.inputs.insert(form.inputs.end(), c,
+                     integers ? std::string("b32")
+                              : values + (pairs ? "f16x2" : "f32"));
+  for (unsigned i = 0; i < c; ++i)
+    form.outputs.push_back({"%x" + std::to_string(i), integers ? "b32"
+                                                      : pairs  ? "f16x2"
+                                                               : "f32"});
+  if (!exact && !integers) {
+    form.name += " random";
+    form.tolerance = pairs                 ? Tolerance{0, 0x1p-6, 0x1p-9}
+                     : multiply.bytes == 1 ? Tolerance{0, 0x1p-7, 0x1p-12}
+                                           : Tolerance{0, 0x1p-15, 0x1p-18};
+  }
+  forms.push_back(form);
+}
+
 void addMultiplies(Forms &forms) {
-  static constexpr Multiply all[] = {{"f16", "f32", 8},  {"f16", "f32", 16},
-                                     {"f16", "f16", 8},  {"f16", "f16", 16},
-                                     {"bf16", "f32", 8}, {"bf16", "f32", 16}};
+  static constexpr Multiply all[] = {
+      {"f32", "f16", "f16", 8, 2},    {"f32", "f16", "f16", 16, 2},
+      {"f16", "f16", "f16", 8, 2},    {"f16", "f16", "f16", 16, 2},
+      {"f32", "bf16", "bf16", 8, 2},  {"f32", "bf16", "bf16", 16, 2},
+      {"f32", "tf32", "tf32", 4, 4},  {"f32", "tf32", "tf32", 8, 4},
+      {"f32", "e4m3", "e4m3", 32, 1}, {"f32", "e4m3", "e5m2", 32, 1},
+      {"f32", "e5m2", "e4m3", 32, 1}, {"f32", "e5m2", "e5m2", 32, 1},
+      {"s32", "s8", "s8", 16, 1},     {"s32", "u8", "s8", 16, 1},
+      {"s32", "s8", "u8", 32, 1},     {"s32", "u8", "u8", 32, 1}};
   for (const Multiply &multiply : all)
-    for (bool exact : {true, false}) {
-      std::string input = multiply.input, d = multiply.accumulator;
-      unsigned a = multiply.k / 4, b = multiply.k / 8;
-      unsigned c = d == "f16" ? 2 : 4;
-      MicroForm form;
-      form.name = "mma.sync.aligned.m16n8k" + std::to_string(multiply.k) +
-                  ".row.col." + d + "." + input + "." + input + "." + d;
-      form.body = form.name + " " + vectorOf("%x", c) + ", " +
-                  vectorOf("%r", a) + ", " + vectorOf("%r", b, a) + ", " +
-                  vectorOf("%r", c, a + b) + ";";
-      std::string values = exact ? "tiny " : "plain ";
-      form.inputs.assign(a + b, values + input + "x2");
-      form.inputs.insert(form.inputs.end(), c,
-                         values + (d == "f16" ? "f16x2" : "f32"));
-      for (unsigned i = 0; i < c; ++i)
-        form.outputs.push_back(
-            {"%x" + std::to_string(i), d == "f16" ? "f16x2" : "f32"});
-      if (!exact) {
-        form.name += " random";
-        form.tolerance = d == "f16" ? Tolerance{0, 0x1p-7, 0x1p-9}
-                                    : Tolerance{0, 0x1p-15, 0x1p-18};
-      }
-      forms.push_back(form);
-    }
+    for (bool exact : {true, false})
+      addMultiply(forms, multiply, exact);
 }
 
 } // namespace

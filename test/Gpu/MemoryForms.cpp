@@ -149,6 +149,10 @@ void addAtomics(Forms &forms) {
       std::string read = " ld" + std::string(place.space) + width + " " + now +
                          ", " + at(place) + ";";
       MicroForm form;
+      form.anyNan = type == "f64";
+      if (bits == 32 && type.find("x2") != std::string::npos &&
+          place.space == std::string(".shared"))
+        form.known = "on an H200 only the low half is added";
       form.name = "atom" + suffix + (*place.space ? "" : " generic");
       form.body = prepare + "atom" + suffix + " " + old + ", " + at(place) +
                   ", " + source + ";" + read;
@@ -163,6 +167,20 @@ void addAtomics(Forms &forms) {
       form.outputs = {{now, type}};
       forms.push_back(form);
     }
+}
+
+/// Pairs in shared memory by a generic address.
+void addGenericPairs(Forms &forms) {
+  for (const char *type : {"f16x2", "bf16x2"}) {
+    MicroForm form;
+    form.name = std::string("atom.add.noftz.") + type + " generic, shared";
+    form.body = std::string("cvt.u64.u32 %y2, %a; cvta.shared.u64 %y3, %y2; "
+                            "st.shared.b32 [%a], %r0; atom.add.noftz.") +
+                type + " %x0, [%y3], %r1; ld.shared.b32 %x1, [%a];";
+    form.inputs = {type, type};
+    form.outputs = {{"%x0", type}, {"%x1", type}};
+    forms.push_back(form);
+  }
 }
 
 /// red and atom of vectors, in global memory.
@@ -239,6 +257,7 @@ void addMemoryForms(Forms &forms) {
   addStores(forms);
   addGeneric(forms);
   addAtomics(forms);
+  addGenericPairs(forms);
   addVectorAtomics(forms);
   addCopies(forms);
 }

@@ -18,6 +18,7 @@ namespace attn::simtest {
 namespace {
 
 std::string elementOf(const std::string &kind) {
+  // "tiny e4m3x2 twice": e4m3.
   std::string type = kind.substr(kind.find(' ') + 1);
   size_t pair = type.find("x2");
   return pair == std::string::npos ? type : type.substr(0, pair);
@@ -40,10 +41,19 @@ unsigned elementBits(const std::string &type) {
                                     : unsigned(std::atoi(type.c_str() + digit));
 }
 
+double decodeAny(const std::string &type, uint64_t bits) {
+  if (type != "f64")
+    return decodeFloat(type, static_cast<uint32_t>(bits));
+  double value;
+  std::memcpy(&value, &bits, sizeof(value));
+  return value;
+}
+
 } // namespace
 
 unsigned bitsOfKind(const std::string &kind) {
-  return elementBits(elementOf(kind)) * (isPair(kind) ? 2 : 1);
+  unsigned count = kind.find(" twice") != kind.npos ? 4 : isPair(kind) ? 2 : 1;
+  return elementBits(elementOf(kind)) * count;
 }
 
 std::string inputRegister(const std::string &kind, size_t index) {
@@ -146,8 +156,10 @@ public:
     if (!isPair(kind))
       return one(kind, element);
     unsigned bits = elementBits(element);
-    uint64_t low = one(kind, element);
-    return one(kind, element) << bits | low;
+    uint64_t value = 0;
+    for (unsigned i = 0; i < (kind.find(" twice") == kind.npos ? 2u : 4u); ++i)
+      value |= one(kind, element) << i * bits;
+    return value;
   }
 
 private:
@@ -167,6 +179,11 @@ private:
       return integer(64) | 1;
     if (kind.compare(0, 5, "tiny ") == 0)
       return tiny(element);
+    if (kind.compare(0, 7, "number ") == 0) {
+      uint64_t bits = floating(element, elementBits(element));
+      double value = decodeAny(element, bits);
+      return value == value ? bits : encodeFloat(element, 1.0f);
+    }
     if (kind.compare(0, 6, "plain ") == 0)
       return encodeFloat(element, (generator() % 8193) / 2048.0f - 2.0f);
     unsigned bits = elementBits(element);
@@ -285,14 +302,6 @@ std::vector<uint64_t> runForm(Device &device, const MicroForm &form,
 
 namespace {
 
-double decodeAny(const std::string &type, uint64_t bits) {
-  if (type != "f64")
-    return decodeFloat(type, static_cast<uint32_t>(bits));
-  double value;
-  std::memcpy(&value, &bits, sizeof(value));
-  return value;
-}
-
 /// Floats as integers in their order.
 int64_t ordered(uint64_t bits, unsigned width) {
   uint64_t sign = uint64_t(1) << (width - 1);
@@ -303,11 +312,12 @@ struct Value {
   uint64_t simulator, gpu;
 };
 
-bool within(const Tolerance &tolerance, double ours, double theirs,
-            uint64_t ulps) {
+bool within(const MicroForm &form, double ours, double theirs, uint64_t ulps) {
+  const Tolerance &tolerance = form.tolerance;
+  bool approximate =
+      tolerance.ulps || tolerance.absolute > 0 || tolerance.relative > 0;
   if (ours != ours || theirs != theirs)
-    return ours != ours && theirs != theirs &&
-           (tolerance.ulps || tolerance.absolute > 0 || tolerance.relative > 0);
+    return ours != ours && theirs != theirs && (form.anyNan || approximate);
   if (tolerance.ulps && ulps <= tolerance.ulps)
     return true;
   double error = std::fabs(ours - theirs);
@@ -316,8 +326,8 @@ bool within(const Tolerance &tolerance, double ours, double theirs,
 }
 
 /// True when the value is outside the tolerance.
-bool compareValue(const std::string &type, const Tolerance &tolerance,
-                  Value value, Comparison &result) {
+bool compareValue(const std::string &type, const MicroForm &form, Value value,
+                  Comparison &result) {
   ++result.compared;
   if (value.simulator == value.gpu)
     return false;
@@ -334,7 +344,7 @@ bool compareValue(const std::string &type, const Tolerance &tolerance,
     ulps = uint64_t(distance < 0 ? -distance : distance);
     result.maxUlps = std::max(result.maxUlps, ulps);
   }
-  return !within(tolerance, ours, theirs, ulps);
+  return !within(form, ours, theirs, ulps);
 }
 
 } // namespace
@@ -353,7 +363,7 @@ Comparison compareForm(const MicroForm &form, unsigned seed,
     for (unsigned part = 0; part < (isPair(kind) ? 2u : 1u); ++part) {
       uint64_t low = bits == 64 ? ~uint64_t(0) : (uint64_t(1) << bits) - 1;
       bad |= compareValue(
-          type, form.tolerance,
+          type, form,
           {simulator[i] >> part * bits & low, gpu[i] >> part * bits & low},
           result);
     }

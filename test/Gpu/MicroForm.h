@@ -45,10 +45,16 @@ struct MicroForm {
   std::string name;
   std::string body;
   /// Kinds of value: a type, or "shift" (0 to 63), "lane" (0 to 31), "angle"
-  /// (-20 to 20), "positive", "nonzero32", "nonzero64", "tiny"
+  /// (-20 to 20), "positive", "nonzero32", "nonzero64"; or a type after
+  /// "tiny" (integers from -3 to 3), "plain" (-2 to 2) or "number" (no NaN),
+  /// and before "twice" (two of them): "tiny e4m3x2 twice".
   std::vector<std::string> inputs;
   std::vector<Output> outputs;
   Tolerance tolerance;
+  /// The payload of a NaN result is left open.
+  bool anyNan = false;
+  /// Why a GPU may differ all the same; empty: it must not.
+  std::string known;
 
   std::string ptx() const; ///< kernel `form`
 };
