@@ -86,19 +86,24 @@ void attn::registerTargetTranslations(DialectRegistry &registry) {
   });
 }
 
-/// Settings of the back end that only exist as command-line options.
+/// Sets an option of LLVM that only exists on the command line.
+template <typename T> static void setOption(StringRef name, T value) {
+  auto *option = static_cast<llvm::cl::opt<T> *>(
+      llvm::cl::getRegisteredOptions().lookup(name));
+  assert(option && "this LLVM has no such option");
+  option->setValue(value);
+}
+
 static void setBackendOptions() {
-  auto set = [](StringRef name) {
-    auto *option = static_cast<llvm::cl::opt<bool> *>(
-        llvm::cl::getRegisteredOptions().lookup(name));
-    assert(option && "this LLVM has no such option");
-    option->setValue(true);
-  };
   // Addresses of shared memory fit 32 bits: half the registers.
-  set("nvptx-short-ptr");
+  setOption("nvptx-short-ptr", true);
   // It would keep one 64-bit pointer alive for each row that a thread copies,
   // instead of stepping from row to row, and so make the key loop spill.
-  set("disable-lsr");
+  setOption("disable-lsr", true);
+  // A loop that carries P has a cast for each of its registers at its head:
+  // with the limit of 16 it would not become one that tests at its end.
+  constexpr unsigned headerSize = 512;
+  setOption("rotation-max-header-size", headerSize);
 }
 
 static std::unique_ptr<llvm::TargetMachine>
