@@ -12,39 +12,45 @@
 using namespace attn;
 
 const std::vector<TileChoice> &attn::tileTable() {
+  constexpr Engine sync = Engine::MmaSync, wgmma = Engine::Wgmma;
   // clang-format off
   static const std::vector<TileChoice> table = {
-      // head dim   rules   M    N  warps stages  source
-      {  64,    Rules::None, 128,  96,    4,    2,  "bench/results/2026-11-30-h200-fa2.md: 1.14 x FA2; with rules it spills"},
-      {  64,     Rules::Any, 128,  80,    4,    2,  "bench/results/2026-11-30-h200-fa2.md: 1.09 x FA2 (causal)"},
-      {  96,     Rules::Any, 128,  48,    4,    2,  "bench/results/2026-11-30-h200-fa2.md: 1.02 x FA2"},
-      { 128,    Rules::None, 128,  48,    4,    1,  "bench/results/2026-11-30-h200-fa2.md: 1.12 x FA2; with rules it spills"},
-      { 128,     Rules::Any, 128,  48,    4,    2,  "bench/results/2026-11-30-h200-fa2.md: 1.10 x FA2 (causal)"},
-      { 192,     Rules::Any, 128,  64,    8,    1,  "FlashAttention-2, head dim 192"},
-      { 256,     Rules::Any,  64,  64,    4,    1,  "bench/results/2026-11-30-h200-fa2.md: 1.03 x FA2"},
+      // engine  QK   V   rules         M    N  warps stages overlap turns  source
+      { sync,    64,  64, Rules::None, 128,  96,   4,    2,     0, false, "bench/results/2026-11-30-h200-fa2.md: 1.14 x FA2; with rules it spills"},
+      { sync,    64,  64, Rules::Any,  128,  80,   4,    2,     0, false, "bench/results/2026-11-30-h200-fa2.md: 1.09 x FA2 (causal)"},
+      { sync,    96,  96, Rules::Any,  128,  48,   4,    2,     0, false, "bench/results/2026-11-30-h200-fa2.md: 1.02 x FA2"},
+      { sync,   128, 128, Rules::None, 128,  48,   4,    1,     0, false, "bench/results/2026-11-30-h200-fa2.md: 1.12 x FA2; with rules it spills"},
+      { sync,   128, 128, Rules::Any,  128,  48,   4,    2,     0, false, "bench/results/2026-11-30-h200-fa2.md: 1.10 x FA2 (causal)"},
+      { sync,   192, 192, Rules::Any,  128,  64,   8,    1,     0, false, "FlashAttention-2, head dim 192"},
+      { sync,   256, 256, Rules::Any,   64,  64,   4,    1,     0, false, "bench/results/2026-11-30-h200-fa2.md: 1.03 x FA2"},
+      {wgmma,    64,  64, Rules::Any,  192, 128,  12,    2,     1, true,  "FlashAttention-3, head dim 64"},
+      {wgmma,   128, 128, Rules::Any,  128, 128,   8,    2,     1, true,  "FlashAttention-3, head dim 128"},
+      {wgmma,   192, 128, Rules::Any,  128, 112,   8,    2,     1, true,  "FlashAttention-3, head dims 192 / 128"},
+      {wgmma,   192, 192, Rules::Any,  128,  96,   8,    2,     1, true,  "FlashAttention-3, head dim 192"},
+      {wgmma,   256, 256, Rules::Any,  128,  80,   8,    2,     1, true,  "FlashAttention-3, head dim 256"},
   };
   // clang-format on
   return table;
 }
 
-const TileChoice *attn::chooseTile(int64_t headDimQK, int64_t headDimV,
-                                   bool hasRules) {
-  int64_t headDim = std::max(headDimQK, headDimV);
+const TileChoice *attn::chooseTile(Engine engine, int64_t headDimQK,
+                                   int64_t headDimV, bool hasRules) {
   for (const TileChoice &choice : tileTable())
-    if (headDim <= choice.maxHeadDim &&
-        (choice.rules == Rules::Any || !hasRules))
+    if (choice.engine == engine && headDimQK <= choice.maxQK &&
+        headDimV <= choice.maxV && (choice.rules == Rules::Any || !hasRules))
       return &choice;
   return nullptr;
 }
 
-SharedUse attn::sharedUse(int64_t headDimQK, int64_t headDimV,
+SharedUse attn::sharedUse(Engine engine, int64_t headDimQK, int64_t headDimV,
                           int64_t elementBytes, int64_t tileM, int64_t tileN,
                           int64_t stages) {
-  constexpr int64_t mmaDepth = 16;
-  auto padded = [](int64_t elements) {
-    return (elements + mmaDepth - 1) / mmaDepth * mmaDepth;
+  // An mma contracts 16 elements; a panel of the 128-byte swizzle is whole.
+  constexpr int64_t mmaDepth = 16, panelBytes = 128;
+  int64_t unit = engine == Engine::Wgmma ? panelBytes / elementBytes : mmaDepth;
+  auto rowBytes = [&](int64_t elements) {
+    return (elements + unit - 1) / unit * unit * elementBytes;
   };
-  int64_t rowQK = padded(headDimQK) * elementBytes;
-  int64_t rowV = padded(headDimV) * elementBytes;
-  return {tileM * rowQK, tileN * rowQK, tileN * rowV, stages};
+  int64_t rowQK = rowBytes(headDimQK), rowV = rowBytes(headDimV);
+  return {tileM * rowQK, tileN * rowQK, tileN * rowV, tileM * rowV, stages};
 }

@@ -12,8 +12,8 @@ using namespace attn::layout;
 const std::vector<GpuTarget> &attn::layout::gpuTargets() {
   constexpr int64_t kib = 1024;
   static const std::vector<GpuTarget> targets = {
-      {"sm_80", 163 * kib}, {"sm_86", 99 * kib},   {"sm_89", 99 * kib},
-      {"sm_90", 227 * kib}, {"sm_90a", 227 * kib}, {"sm_120", 99 * kib},
+      {"sm_80", 163 * kib}, {"sm_86", 99 * kib},         {"sm_89", 99 * kib},
+      {"sm_90", 227 * kib}, {"sm_90a", 227 * kib, true}, {"sm_120", 99 * kib},
   };
   return targets;
 }

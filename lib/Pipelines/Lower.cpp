@@ -129,8 +129,28 @@ static std::optional<ArgumentType> argumentType(Type type) {
   return std::nullopt;
 }
 
+/// The box that copies through a tensor-map argument move.
+static TensorBox boxOf(DictionaryAttr map) {
+  auto number = [&](StringRef name) {
+    return cast<IntegerAttr>(map.get(name)).getInt();
+  };
+  return {number("box_rows"), number("box_columns"), number("swizzle")};
+}
+
 static LogicalResult collectArguments(gpu::GPUFuncOp func, Kernel &kernel) {
   for (unsigned index = 0; index < func.getNumArguments(); ++index) {
+    if (auto map = func.getArgAttrOfType<DictionaryAttr>(index, "attn.map")) {
+      auto name = func.getArgAttrOfType<StringAttr>(index, "attn.arg");
+      if (!name || !map.get("box_rows") || !map.get("box_columns") ||
+          !map.get("swizzle"))
+        return func.emitError()
+               << "argument #" << index
+               << ": expected attn.arg, and box_rows, box_columns and swizzle "
+                  "in attn.map";
+      kernel.arguments.push_back(
+          {name.str(), ArgumentType::TensorMap, boxOf(map)});
+      continue;
+    }
     auto name = func.getArgAttrOfType<StringAttr>(index, "attn.arg");
     std::optional<ArgumentType> type =
         argumentType(func.getArgument(index).getType());
@@ -175,6 +195,8 @@ static std::optional<Kernel> describeKernel(ModuleOp module) {
       << ir::stringifyScheduleKind(schedule.getKind()) << " tile "
       << kernel.tileM << " x " << kernel.tileN << ", " << *schedule.getWarps()
       << " warps, stages " << *schedule.getStages();
+  if (schedule.getPersistent().value_or(false))
+    kernel.grid = GridKind::Resident;
   if (failed(collectArguments(func, kernel)))
     return std::nullopt;
   return kernel;

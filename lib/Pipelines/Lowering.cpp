@@ -58,6 +58,17 @@ void attn::buildTileToPipePipeline(OpPassManager &manager) {
   manager.addPass(createInsertChannels());
   manager.addPass(createAssignStages());
   manager.addPass(createOverlapLoads());
+  // Bounds that are equal are one value before they are clipped.
+  cleanUp(manager);
+  // Copies what puts stand in front of takes: the producer gets their order.
+  manager.addPass(createOverlapGemms());
+  manager.addPass(createPartitionRoles());
+  // Needs the roles: each counts for itself.
+  manager.addPass(createNumberTiles());
+  // The order of products is final.
+  manager.addPass(createPlaceAwaits());
+  // A turn ends at the first wait.
+  manager.addPass(createInsertTurns());
   // Counts puts in their final order; ranges are split later, since each range
   // repeats the same order and continues the same channels.
   manager.addPass(createPlaceWaits());
@@ -78,6 +89,7 @@ void attn::buildTileToPipePipeline(OpPassManager &manager) {
 void attn::buildPipeToWarpPipeline(OpPassManager &manager) {
   manager.addPass(createConvertPipeToWarp());
   manager.addPass(createAllocateShared());
+  manager.addPass(createAssignRegisters());
   cleanUp(manager);
   manager.addPass(createVerifyWarp());
 }

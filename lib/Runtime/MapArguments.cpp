@@ -116,9 +116,6 @@ std::string attn::mapObstacle(const Problem &problem,
       continue;
     std::string field = argument.name + ": " + *operand + "_stride_" +
                         axis.name + " = " + std::to_string(axis.stride);
-    if (axis.stride == 0)
-      return field + " on an axis of " + std::to_string(axis.extent) +
-             " elements: a tensor map cannot broadcast";
     __int128 bytes = __int128(axis.stride) * elementBytes;
     if (bytes < 0 || bytes % unitBytes || bytes >= strideLimitBytes)
       return field + " elements of " + std::to_string(elementBytes) +

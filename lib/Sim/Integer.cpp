@@ -64,6 +64,13 @@ template <class T> struct Min {
 template <class T> struct Max {
   static T run(T a, T b) { return a > b ? a : b; }
 };
+/// .relu (PTX ISA 9.7.1.11, min and max): a negative result becomes 0.
+template <class T> struct MinRelu {
+  static T run(T a, T b) { return Max<T>::run(Min<T>::run(a, b), 0); }
+};
+template <class T> struct MaxRelu {
+  static T run(T a, T b) { return Max<T>::run(Max<T>::run(a, b), 0); }
+};
 /// Division by zero gives a machine-specific value (PTX ISA 9.7.1.8): all
 /// ones, as GPUs do.
 template <class T> struct Div {
@@ -233,10 +240,16 @@ template <template <class> class Op> Handler pickPair(Type type) {
                                : Handler(nullptr);
 }
 
-template <template <class> class Op> void decodeExtremum(Builder &b) {
+template <template <class> class Op, template <class> class Relu>
+void decodeExtremum(Builder &b) {
   Type type = b.takeType();
   if (decodeAsFloat(b, type))
     return;
+  if (type == Type::S32 && b.take("relu")) {
+    b.inst.run = pick2<Relu>(b, type);
+    operands(b, 2, type);
+    return;
+  }
   b.inst.run = pickPair<Op>(type);
   if (!b.inst.run)
     b.inst.run = pick2<Op>(b, type);
@@ -353,8 +366,8 @@ void addIntegerInstructions(DecodeTable &table) {
   table["sad"] = decodeSad;
   table["div"] = decode2<Div>;
   table["rem"] = decode2<Rem>;
-  table["min"] = decodeExtremum<Min>;
-  table["max"] = decodeExtremum<Max>;
+  table["min"] = decodeExtremum<Min, MinRelu>;
+  table["max"] = decodeExtremum<Max, MaxRelu>;
   table["abs"] = decodeSigned1<Abs>;
   table["neg"] = decodeSigned1<Neg>;
 }

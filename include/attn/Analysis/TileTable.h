@@ -24,33 +24,42 @@ namespace attn {
 /// Which kernels a row is for: a mask or a score takes registers.
 enum class Rules { None, Any };
 
-/// A row: the tile of problems whose larger head dimension is at most
-/// `maxHeadDim`, with or without rules. The first that matches counts. Every
-/// row fits the shared memory of every target, and the registers of a thread
-/// (no spills in the shipped specifications).
+/// Which instruction multiplies tiles: it decides what fits.
+enum class Engine { MmaSync, Wgmma };
+
+/// A row: the tile of problems whose head dimensions are at most `maxQK` and
+/// `maxV`, with or without rules. The first that matches counts. Every row fits
+/// the shared memory of every target of its engine, and the registers of a
+/// thread (no spills in the shipped specifications).
 struct TileChoice {
-  int64_t maxHeadDim;
+  Engine engine;
+  int64_t maxQK, maxV;
   Rules rules;
   int64_t tileM, tileN; ///< query rows, keys
-  int64_t warps;        ///< of 32 threads
+  int64_t warps;        ///< that compute, of 32 threads
   int64_t stages;       ///< slots of the ring of K and of that of V
+  int64_t overlap;      ///< tiles by which QK runs ahead of PV
+  bool turns;           ///< warpgroups issue their products one by one
   const char *source;   ///< where the choice comes from
 };
 
 const std::vector<TileChoice> &tileTable();
 /// Null where no row matches. `hasRules`: there is a mask, a score or a sink.
-const TileChoice *chooseTile(int64_t headDimQK, int64_t headDimV,
+const TileChoice *chooseTile(Engine engine, int64_t headDimQK, int64_t headDimV,
                              bool hasRules);
 
 /// Shared memory of a block: Q once, K and V once per stage, rows padded to the
-/// depth of an mma.
+/// depth of an mma (wgmma: to the width of a swizzled panel). O lies in Q's
+/// memory, or beside it where that fits (`apart`).
 struct SharedUse {
-  int64_t q, k, v; ///< bytes of one tile
+  int64_t q, k, v, o; ///< bytes of one tile
   int64_t stages;
-  int64_t total() const { return q + stages * (k + v); }
+  int64_t total() const { return (q > o ? q : o) + stages * (k + v); }
+  int64_t apart() const { return q + o + stages * (k + v); }
 };
-SharedUse sharedUse(int64_t headDimQK, int64_t headDimV, int64_t elementBytes,
-                    int64_t tileM, int64_t tileN, int64_t stages);
+SharedUse sharedUse(Engine engine, int64_t headDimQK, int64_t headDimV,
+                    int64_t elementBytes, int64_t tileM, int64_t tileN,
+                    int64_t stages);
 
 } // namespace attn
 

@@ -20,6 +20,7 @@ namespace attn::layout {
 struct GpuTarget {
   std::string_view name;       ///< "sm_80", "sm_90a", ...
   int64_t sharedBytesPerBlock; ///< most a block may ask for, in bytes
+  bool hasWgmma = false;       ///< wgmma, TMA and setmaxnreg
 };
 
 /// The supported architectures, oldest first. Shared memory: CUDA C++

@@ -46,8 +46,9 @@ public:
     inliner.emplace(kernel, params, tensors, arguments["batch"],
                     arguments["q_len"], arguments["k_len"]);
     Value heads = constant(kernel.getHeads());
-    auto work = tile::ForWorkOp::create(builder, loc, arguments["batch"], heads,
-                                        arguments["q_len"], tileM);
+    auto work =
+        tile::ForWorkOp::create(builder, loc, TypeRange(), arguments["batch"],
+                                heads, arguments["q_len"], tileM, ValueRange());
     OpBuilder::InsertionGuard guard(builder);
     Type i32 = builder.getI32Type();
     builder.createBlock(&work.getBody(), {}, {i32, i32, i32}, {loc, loc, loc});
@@ -96,7 +97,8 @@ private:
     func->setAttr(gpu::GPUDialect::getKernelFuncAttrName(),
                   builder.getUnitAttr());
     func->setAttr("attn.schedule", schedule);
-    int32_t threads = *schedule.getWarps() * threadsPerWarp;
+    int32_t threads =
+        (*schedule.getWarps() + schedule.getProducerWarps()) * threadsPerWarp;
     func.setKnownBlockSizeAttr(builder.getDenseI32ArrayAttr({threads, 1, 1}));
     for (auto [index, argument] : llvm::enumerate(declared)) {
       StringRef name = argument.first;
@@ -167,7 +169,8 @@ private:
         arith::AddIOp::create(builder, loc, offset(b, "b"), offset(head, "h"));
     auto type = tile::ViewType::get(builder.getContext(), columns, element);
     return tile::MakeViewOp::create(builder, loc, type, name, arguments[name],
-                                    start, stride("s"), rows);
+                                    start, stride("s"), rows,
+                                    ValueRange{head, b});
   }
 
   void buildWork(Value batchIndex, Value head, Value firstRow) {
@@ -249,9 +252,9 @@ private:
 
   void buildStep(Value query, Value k0, ValueRange carried) {
     Value key = tile::LoadOp::create(builder, loc, keyTile, keys, k0);
-    Value logits = tile::DotOp::create(builder, loc,
-                                       tileType("q", tileM, "k", tileN, f32()),
-                                       query, key, Value(), "d");
+    Value logits = tile::DotOp::create(
+        builder, loc, tileType("q", tileM, "k", tileN, f32()), query, key,
+        Value(), "d", /*async=*/false);
     if (ir::ScoreOp score = kernel.getScore())
       logits = buildScore(score, logits, k0);
     logits = buildMask(logits, k0);
@@ -267,7 +270,7 @@ private:
                              step.getWeights());
     Value value = tile::LoadOp::create(builder, loc, valueTile, values, k0);
     acc = tile::DotOp::create(builder, loc, acc.getType(), weights, value, acc,
-                              "k");
+                              "k", /*async=*/false);
     tile::YieldOp::create(builder, loc,
                           ValueRange{step.getNewMax(), step.getNewSum(), acc});
   }

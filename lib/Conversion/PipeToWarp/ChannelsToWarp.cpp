@@ -31,11 +31,23 @@ Rows rowsFrom(OpBuilder &builder, Location loc, tile::ViewType type,
   return {address, view[1], count};
 }
 
+Value constant(OpBuilder &builder, Location loc, int64_t value) {
+  return arith::ConstantIntOp::create(builder, loc, builder.getI32Type(),
+                                      value);
+}
+
 Value slotOf(OpBuilder &builder, Location loc, pipe::ChannelType channel,
              Value ordinal) {
-  Value depth = arith::ConstantIntOp::create(builder, loc, builder.getI32Type(),
-                                             channel.getDepth());
-  return arith::RemUIOp::create(builder, loc, ordinal, depth);
+  return arith::RemUIOp::create(builder, loc, ordinal,
+                                constant(builder, loc, channel.getDepth()));
+}
+
+/// The phase of a slot's barrier in which tile `ordinal` fills it: 0, 1, 0, ...
+Value parityOf(OpBuilder &builder, Location loc, pipe::ChannelType channel,
+               Value ordinal) {
+  Value round = arith::DivUIOp::create(
+      builder, loc, ordinal, constant(builder, loc, channel.getDepth()));
+  return arith::AndIOp::create(builder, loc, round, constant(builder, loc, 1));
 }
 
 struct MakeViewPattern : WarpPattern<tile::MakeViewOp> {
@@ -47,8 +59,13 @@ struct MakeViewPattern : WarpPattern<tile::MakeViewOp> {
     Value first = LLVM::GEPOp::create(
         rewriter, op.getLoc(), op.getBase().getType(),
         op.getType().getElementType(), op.getBase(), op.getOffset());
+    bool placed = !op.getPosition().empty();
+    Value zero = placed ? Value() : constant(rewriter, op.getLoc(), 0);
+    Value head = placed ? op.getPosition()[0] : zero;
+    Value batch = placed ? op.getPosition()[1] : zero;
     rewriter.replaceOpWithMultiple(
-        op, {SmallVector<Value>{first, op.getStride(), op.getRows()}});
+        op,
+        {SmallVector<Value>{first, op.getStride(), op.getRows(), head, batch}});
     return success();
   }
 };
@@ -57,19 +74,36 @@ struct OpenPattern : WarpPattern<pipe::OpenOp> {
   using WarpPattern::WarpPattern;
 
   LogicalResult
-  matchAndRewrite(pipe::OpenOp op, OpAdaptor adaptor,
+  matchAndRewrite(pipe::OpenOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    auto alloc = warp::AllocOp::create(
-        rewriter, op.getLoc(),
-        cast<warp::BufferType>(typeConverter->convertType(op.getType())),
-        IntegerAttr());
+    SmallVector<Type> types;
+    if (failed(typeConverter->convertType(op.getType(), types)))
+      return failure();
+    auto alloc = warp::AllocOp::create(rewriter, op.getLoc(),
+                                       cast<warp::BufferType>(types.front()),
+                                       IntegerAttr());
     // Rings of one group share their bytes (attn-allocate-shared).
     auto root = op;
     while (root.getAlias())
       root = root.getAlias().getDefiningOp<pipe::OpenOp>();
     alloc->setAttr("warp.group", root.getNameAttr());
-    rewriter.replaceOp(op, alloc);
+    SmallVector<Value> values = {alloc};
+    if (op.getType().getFed()) {
+      // One thread starts the copies that fill a slot; each warp that reads it
+      // says that it is empty.
+      values.push_back(makeBarriers(rewriter, op.getLoc(), types[1], 1));
+      values.push_back(makeBarriers(rewriter, op.getLoc(), types[2], warps));
+    }
+    rewriter.replaceOpWithMultiple(op, {values});
     return success();
+  }
+
+  static Value makeBarriers(OpBuilder &builder, Location loc, Type type,
+                            int64_t arrivals) {
+    auto barriers = warp::MbarAllocOp::create(
+        builder, loc, cast<warp::BarriersType>(type), IntegerAttr());
+    warp::MbarInitOp::create(builder, loc, barriers, arrivals);
+    return barriers;
   }
 };
 
@@ -81,6 +115,10 @@ struct PutPattern : WarpPattern<pipe::PutOp> {
                   ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     tile::ViewType view = op.getView().getType();
+    if (op.getChannel().getType().getFed()) {
+      feed(rewriter, op, adaptor);
+      return success();
+    }
     Rows rows = rowsFrom(rewriter, loc, view, adaptor.getView(), op.getRow());
     if (op.getWhole())
       rows.count = arith::ConstantIntOp::create(
@@ -96,23 +134,51 @@ struct PutPattern : WarpPattern<pipe::PutOp> {
     rewriter.eraseOp(op);
     return success();
   }
+
+  /// Waits until the slot is empty and starts the copy that makes it full. In
+  /// the first round a slot is empty though nobody said so: the phase before
+  /// the first counts as complete (PTX ISA, mbarrier.try_wait).
+  static void feed(ConversionPatternRewriter &rewriter, pipe::PutOp op,
+                   OneToNOpAdaptor adaptor) {
+    Location loc = op.getLoc();
+    pipe::ChannelType channel = op.getChannel().getType();
+    Value ring = adaptor.getChannel()[0], full = adaptor.getChannel()[1];
+    Value slot = slotOf(rewriter, loc, channel, op.getOrdinal());
+    Value parity = parityOf(rewriter, loc, channel, op.getOrdinal());
+    Value before = arith::XOrIOp::create(rewriter, loc, parity,
+                                         constant(rewriter, loc, 1));
+    warp::MbarWaitOp::create(rewriter, loc, adaptor.getChannel()[2], slot,
+                             before);
+    warp::MbarExpectOp::create(
+        rewriter, loc, full, slot,
+        cast<warp::BufferType>(ring.getType()).getSlotBytes());
+    auto open = op.getChannel().getDefiningOp<pipe::OpenOp>();
+    warp::TmaLoadOp::create(rewriter, loc, ring, slot, open.getMap(),
+                            op.getRow(), adaptor.getView()[3],
+                            adaptor.getView()[4], full, slot);
+    rewriter.eraseOp(op);
+  }
 };
 
 struct TakePattern : WarpPattern<pipe::TakeOp> {
   using WarpPattern::WarpPattern;
 
   LogicalResult
-  matchAndRewrite(pipe::TakeOp op, OpAdaptor adaptor,
+  matchAndRewrite(pipe::TakeOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
-    if (!op.getJoined()) {
+    pipe::ChannelType channel = op.getChannel().getType();
+    Value slot = slotOf(rewriter, loc, channel, op.getOrdinal());
+    if (channel.getFed()) {
+      warp::MbarWaitOp::create(
+          rewriter, loc, adaptor.getChannel()[1], slot,
+          parityOf(rewriter, loc, channel, op.getOrdinal()));
+    } else if (!op.getJoined()) {
       warp::CpAsyncWaitOp::create(rewriter, loc, op.getPending().value_or(0));
       warp::BarrierOp::create(rewriter, loc, warps);
     }
-    Value slot =
-        slotOf(rewriter, loc, op.getChannel().getType(), op.getOrdinal());
     rewriter.replaceOpWithMultiple(
-        op, {SmallVector<Value>{adaptor.getChannel(), slot}});
+        op, {SmallVector<Value>{adaptor.getChannel().front(), slot}});
     return success();
   }
 };
@@ -123,9 +189,27 @@ struct ReleasePattern : WarpPattern<pipe::ReleaseOp> {
   /// In a role that feeds itself, the barriers that attn-place-waits put say
   /// that a slot is free.
   LogicalResult
-  matchAndRewrite(pipe::ReleaseOp op, OpAdaptor adaptor,
+  matchAndRewrite(pipe::ReleaseOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
+    pipe::ChannelType channel = op.getChannel().getType();
+    if (channel.getFed())
+      warp::MbarArriveOp::create(
+          rewriter, op.getLoc(), adaptor.getChannel()[2],
+          slotOf(rewriter, op.getLoc(), channel, op.getOrdinal()));
     rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct AwaitPattern : WarpPattern<pipe::AwaitOp> {
+  using WarpPattern::WarpPattern;
+
+  LogicalResult
+  matchAndRewrite(pipe::AwaitOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<warp::WgmmaWaitOp>(
+        op, adaptor.getValues().getTypes(), adaptor.getValues(),
+        op.getPending());
     return success();
   }
 };
@@ -151,15 +235,30 @@ struct DrainPattern : WarpPattern<pipe::DrainOp> {
     tile::ViewType view = op.getView().getType();
     Rows rows = rowsFrom(rewriter, loc, view, adaptor.getView(), op.getRow());
     Value ring = adaptor.getChannel().front();
-    Value slot =
-        arith::ConstantIntOp::create(rewriter, loc, rewriter.getI32Type(), 0);
-    warp::BarrierOp::create(rewriter, loc, warps);
+    Value slot = constant(rewriter, loc, 0);
+    auto open = op.getChannel().getDefiningOp<pipe::OpenOp>();
+    auto alias = open && open.getAlias()
+                     ? cast<pipe::ChannelType>(open.getAlias().getType())
+                     : pipe::ChannelType();
+    // A warp holds whole rows. In memory of its own it meets nobody there.
+    bool ownRows = !alias;
+    auto meet = [&] {
+      if (ownRows)
+        warp::SyncWarpOp::create(rewriter, loc);
+      else
+        warp::BarrierOp::create(rewriter, loc, warps);
+    };
+    meet();
     warp::StoreSharedOp::create(rewriter, loc, adaptor.getTile().front(), ring,
                                 slot);
-    warp::BarrierOp::create(rewriter, loc, warps);
+    meet();
     warp::CopyOutOp::create(rewriter, loc, ring, slot, rows.address,
-                            rows.stride, rows.count, view.getColumns(), warps);
-    warp::BarrierOp::create(rewriter, loc, warps);
+                            rows.stride, rows.count, view.getColumns(), warps,
+                            ownRows);
+    meet();
+    // The copies that fill the memory again go another way than these stores.
+    if (alias && alias.getFed())
+      warp::FenceAsyncOp::create(rewriter, loc);
     rewriter.eraseOp(op);
     return success();
   }
@@ -191,6 +290,6 @@ struct StorePattern : WarpPattern<tile::StoreOp> {
 void attn::populateChannelsToWarp(RewritePatternSet &patterns,
                                   const WarpTypeConverter &converter) {
   patterns.add<MakeViewPattern, OpenPattern, PutPattern, TakePattern,
-               ReleasePattern, SyncPattern, DrainPattern, StorePattern>(
-      converter, patterns.getContext());
+               ReleasePattern, AwaitPattern, SyncPattern, DrainPattern,
+               StorePattern>(converter, patterns.getContext());
 }

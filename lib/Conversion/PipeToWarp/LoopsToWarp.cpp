@@ -16,14 +16,70 @@ using namespace attn;
 
 namespace {
 
+/// Barrier 0 is for all warps of a role.
+constexpr int64_t firstTurnBarrier = 1;
+constexpr int64_t warpsPerGroup = 4;
+int64_t groupsOf(int64_t warps) { return warps / warpsPerGroup; }
+
 struct RolePattern : WarpPattern<pipe::RoleOp> {
   using WarpPattern::WarpPattern;
 
   LogicalResult
   matchAndRewrite(pipe::RoleOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    rewriter.inlineBlockBefore(&op.getBody().front(), op);
+    int64_t first = 0;
+    for (Operation *before = op->getPrevNode(); before;
+         before = before->getPrevNode())
+      if (auto role = dyn_cast<warp::RoleOp>(before))
+        first += role.getWarps();
+    auto next = dyn_cast_or_null<pipe::RoleOp>(op->getNextNode());
+    if (first == 0 && !next) {
+      rewriter.inlineBlockBefore(&op.getBody().front(), op);
+      rewriter.eraseOp(op);
+      return success();
+    }
+    auto role = warp::RoleOp::create(rewriter, op.getLoc(), op.getName(), first,
+                                     op.getWarps());
+    Block *body = rewriter.createBlock(&role.getBody());
+    bool takesTurns = op.walk([](pipe::TurnWaitOp) {
+                          return WalkResult::interrupt();
+                        }).wasInterrupted();
+    if (takesTurns)
+      warp::TurnStartOp::create(rewriter, op.getLoc(), groupsOf(op.getWarps()),
+                                firstTurnBarrier);
+    if (isOneThread(op)) {
+      auto single = warp::SingleOp::create(rewriter, op.getLoc());
+      body = rewriter.createBlock(&single.getBody());
+    }
+    rewriter.inlineBlockBefore(&op.getBody().front(), body, body->end());
     rewriter.eraseOp(op);
+    return success();
+  }
+
+  /// Whether all that the role does is start copies that one thread can start.
+  static bool isOneThread(pipe::RoleOp op) {
+    bool onlyTma = true;
+    op.walk([&](Operation *inner) {
+      if (auto put = dyn_cast<pipe::PutOp>(inner)) {
+        auto open = put.getChannel().getDefiningOp<pipe::OpenOp>();
+        onlyTma &= open && open.getVia() == pipe::Via::Tma;
+      }
+      onlyTma &= !isa<pipe::TakeOp, pipe::SyncOp, pipe::DrainOp, pipe::AwaitOp,
+                      tile::StoreOp>(inner);
+    });
+    return onlyTma;
+  }
+};
+
+template <typename Turn, typename WarpTurn>
+struct TurnPattern : WarpPattern<Turn> {
+  using WarpPattern<Turn>::WarpPattern;
+
+  LogicalResult
+  matchAndRewrite(Turn op, typename WarpPattern<Turn>::OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<WarpTurn>(op, groupsOf(this->warpsAround(op)),
+                                          firstTurnBarrier);
     return success();
   }
 };
@@ -62,8 +118,13 @@ struct ForWorkPattern : WarpPattern<tile::ForWorkOp> {
         hardware(gpu::BlockIdOp::create(rewriter, loc, gpu::Dimension::x));
     Value grid =
         hardware(gpu::GridDimOp::create(rewriter, loc, gpu::Dimension::x));
-    auto loop = scf::ForOp::create(rewriter, loc, block, total, grid);
-    rewriter.setInsertionPointToStart(loop.getBody());
+    auto loop =
+        scf::ForOp::create(rewriter, loc, block, total, grid, op.getInits());
+    Block *body = loop.getBody();
+    // A loop without carried values was given its terminator already.
+    if (!body->empty())
+      rewriter.eraseOp(&body->back());
+    rewriter.setInsertionPointToStart(body);
     Value item = loop.getInductionVar();
     Value head = rem(div(item, tiles), op.getHeads());
     Value lastTile = arith::SubIOp::create(rewriter, loc, tiles, constant(1));
@@ -71,10 +132,10 @@ struct ForWorkPattern : WarpPattern<tile::ForWorkOp> {
         arith::SubIOp::create(rewriter, loc, lastTile, rem(item, tiles));
     SmallVector<Value> arguments = {div(item, perBatch), head,
                                     mul(tile, constant(op.getStep()))};
-    rewriter.eraseOp(op.getBody().front().getTerminator());
-    rewriter.inlineBlockBefore(&op.getBody().front(),
-                               loop.getBody()->getTerminator(), arguments);
-    rewriter.eraseOp(op);
+    llvm::append_range(arguments, loop.getRegionIterArgs());
+    rewriter.inlineBlockBefore(&op.getBody().front(), body, body->end(),
+                               arguments);
+    rewriter.replaceOp(op, loop.getResults());
     return success();
   }
 };
@@ -162,6 +223,8 @@ struct ScfYieldPattern : WarpPattern<scf::YieldOp> {
 
 void attn::populateLoopsToWarp(RewritePatternSet &patterns,
                                const WarpTypeConverter &converter) {
-  patterns.add<RolePattern, ForWorkPattern, ForKeysPattern, YieldPattern,
-               IfPattern, ScfYieldPattern>(converter, patterns.getContext());
+  patterns.add<TurnPattern<pipe::TurnWaitOp, warp::TurnWaitOp>,
+               TurnPattern<pipe::TurnPassOp, warp::TurnPassOp>, RolePattern,
+               ForWorkPattern, ForKeysPattern, YieldPattern, IfPattern,
+               ScfYieldPattern>(converter, patterns.getContext());
 }

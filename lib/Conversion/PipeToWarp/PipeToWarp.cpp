@@ -14,6 +14,7 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace attn {
 #define GEN_PASS_DEF_CONVERTPIPETOWARP
@@ -43,13 +44,19 @@ static Type convertTile(tile::ValType type, int64_t warps,
                                     sizes[1], element, kind, warps);
 }
 
-static Type ringOf(tile::ValType type, EmitError emitError) {
-  return warp::BufferType::getChecked(
-      emitError, type.getContext(), type.getSharedSlots(), type.getSizes()[0],
-      type.getSizes()[1], type.getElementType());
+static Type ringOf(tile::ValType type, bool wholePanels, EmitError emitError) {
+  constexpr int64_t panelBits = 128 * 8;
+  int64_t columns = type.getSizes()[1];
+  if (wholePanels)
+    columns = llvm::alignTo(
+        columns, panelBits / type.getElementType().getIntOrFloatBitWidth());
+  return warp::BufferType::getChecked(emitError, type.getContext(),
+                                      type.getSharedSlots(), type.getSizes()[0],
+                                      columns, type.getElementType());
 }
 
-WarpTypeConverter::WarpTypeConverter(int64_t warps) : warps(warps) {
+WarpTypeConverter::WarpTypeConverter(int64_t warps, bool wholePanels)
+    : warps(warps) {
   // The types were checked before the conversion, where errors have a place.
   auto unexpected = [] { return InFlightDiagnostic(); };
   addConversion([](Type type) { return type; });
@@ -60,7 +67,7 @@ WarpTypeConverter::WarpTypeConverter(int64_t warps) : warps(warps) {
           results.push_back(convertTile(type, warps, unexpected));
           return success();
         }
-        results.push_back(ringOf(type, unexpected));
+        results.push_back(ringOf(type, wholePanels, unexpected));
         results.push_back(IntegerType::get(type.getContext(), 32));
         return success();
       });
@@ -70,12 +77,19 @@ WarpTypeConverter::WarpTypeConverter(int64_t warps) : warps(warps) {
         MLIRContext *context = type.getContext();
         results.push_back(LLVM::LLVMPointerType::get(context, 1));
         results.push_back(IntegerType::get(context, 64));
-        results.push_back(IntegerType::get(context, 32));
+        results.append(3, IntegerType::get(context, 32));
         return success();
       });
-  addConversion([=](pipe::ChannelType type) {
-    return ringOf(type.getTile(), unexpected);
-  });
+  addConversion(
+      [=](pipe::ChannelType type,
+          SmallVectorImpl<Type> &results) -> std::optional<LogicalResult> {
+        results.push_back(
+            ringOf(type.getTile(), wholePanels && type.getFed(), unexpected));
+        if (type.getFed())
+          results.append(
+              2, warp::BarriersType::get(type.getContext(), type.getDepth()));
+        return success();
+      });
 }
 
 namespace {
@@ -92,7 +106,7 @@ LogicalResult verifyHeld(Operation *op, int64_t warps) {
     if (tile.isShared() && sizes.size() != 2)
       return emitError() << "expected a shared tile of two axes, found "
                          << tile;
-    Type held = tile.isShared() ? ringOf(tile, emitError)
+    Type held = tile.isShared() ? ringOf(tile, /*wholePanels=*/false, emitError)
                                 : convertTile(tile, warps, emitError);
     if (!held)
       return failure();
@@ -116,25 +130,43 @@ LogicalResult verifyHeld(Operation *op, int64_t warps) {
 struct ConvertPipeToWarp
     : attn::impl::ConvertPipeToWarpBase<ConvertPipeToWarp> {
   void runOnOperation() override {
-    SmallVector<pipe::RoleOp> roles;
-    getOperation()->walk([&](pipe::RoleOp role) { roles.push_back(role); });
-    for (pipe::RoleOp role : roles)
-      if (failed(convert(role)))
+    SmallVector<gpu::GPUFuncOp> funcs;
+    getOperation()->walk([&](gpu::GPUFuncOp func) { funcs.push_back(func); });
+    for (gpu::GPUFuncOp func : funcs)
+      if (failed(convert(func)))
         return signalPassFailure();
     getOperation()->walk(
         [](ModuleOp module) { ir::setLevel(module, ir::Level::Warp); });
   }
 
-  LogicalResult convert(pipe::RoleOp role) {
+  /// The barriers of channels are made before the roles part.
+  void publishBarriers(ArrayRef<pipe::RoleOp> roles) {
+    if (roles.size() < 2)
+      return;
+    int64_t warps = 0;
+    for (pipe::RoleOp role : roles)
+      warps += role.getWarps();
+    pipe::RoleOp first = roles.front();
+    OpBuilder builder(first);
+    warp::MbarPublishOp::create(builder, first.getLoc(), warps);
+  }
+
+  LogicalResult convert(gpu::GPUFuncOp func) {
     MLIRContext *context = &getContext();
-    int64_t warps = role.getWarps();
-    WalkResult held = role.walk([&](Operation *op) {
+    auto roles = llvm::to_vector(func.getBody().front().getOps<pipe::RoleOp>());
+    if (roles.empty())
+      return success();
+    publishBarriers(roles);
+    // Tiles in registers belong to the last role; the others move them.
+    int64_t warps = roles.back().getWarps();
+    WalkResult held = func.walk([&](Operation *op) {
       return failed(verifyHeld(op, warps)) ? WalkResult::interrupt()
                                            : WalkResult::advance();
     });
     if (held.wasInterrupted())
       return failure();
-    WarpTypeConverter converter(warps);
+    auto schedule = func->getAttrOfType<ir::ScheduleAttr>("attn.schedule");
+    WarpTypeConverter converter(warps, schedule && schedule.usesWgmma());
     RewritePatternSet patterns(context);
     populateTileToWarp(patterns, converter);
     populateChannelsToWarp(patterns, converter);
@@ -148,7 +180,7 @@ struct ConvertPipeToWarp
     target.addDynamicallyLegalOp<scf::YieldOp>([&](scf::YieldOp op) {
       return converter.isLegal(op.getOperandTypes());
     });
-    return applyPartialConversion(role, target, std::move(patterns));
+    return applyPartialConversion(func, target, std::move(patterns));
   }
 };
 

@@ -8,18 +8,23 @@
 #ifndef ATTN_LIB_CONVERSION_PIPETOWARP_PIPETOWARP_H
 #define ATTN_LIB_CONVERSION_PIPETOWARP_PIPETOWARP_H
 
+#include "attn/Dialect/Warp/IR/Warp.h"
 #include "mlir/Transforms/DialectConversion.h"
 
 namespace attn {
 
-/// How the values of a role with some warps are held:
+/// How the values of a kernel are held whose tiles some warps compute:
 /// - a tile in registers is one fragment, rows over warps;
 /// - a tile in shared memory is its ring and its slot;
-/// - a view is its first address, its row stride and its number of rows;
-/// - a channel is its ring.
+/// - a view is its first address, its row stride, its number of rows, its head
+///   and its batch entry;
+/// - a channel is its ring, and where another role feeds it the barriers that
+///   say which slots are full and which are empty.
+/// With whole panels, the rows of a ring that products read are padded to the
+/// width of the 128-byte swizzle, which wgmma and TMA need.
 class WarpTypeConverter : public mlir::TypeConverter {
 public:
-  explicit WarpTypeConverter(int64_t warps);
+  WarpTypeConverter(int64_t warps, bool wholePanels);
   int64_t getWarps() const { return warps; }
 
 private:
@@ -35,7 +40,13 @@ public:
         warps(converter.getWarps()) {}
 
 protected:
-  int64_t warps;
+  /// Warps of the role around an operation.
+  int64_t warpsAround(mlir::Operation *op) const {
+    auto role = op->getParentOfType<warp::RoleOp>();
+    return role ? static_cast<int64_t>(role.getWarps()) : warps;
+  }
+
+  int64_t warps; ///< that hold the tiles
 };
 
 /// Arithmetic on tiles.

@@ -42,6 +42,10 @@ struct DotPattern : WarpPattern<tile::DotOp> {
     Location loc = op.getLoc();
     auto accType =
         cast<warp::FragType>(typeConverter->convertType(op.getType()));
+    if (op.getAsync()) {
+      rewriter.replaceOp(op, issue(rewriter, op, adaptor, accType));
+      return success();
+    }
     Value acc = op.getInit() ? adaptor.getInit().front()
                              : warp::FillOp::create(rewriter, loc, accType,
                                                     zeroF32(rewriter, loc));
@@ -57,6 +61,17 @@ struct DotPattern : WarpPattern<tile::DotOp> {
   }
 
 private:
+  /// The whole product as one asynchronous instruction sequence.
+  static Value issue(OpBuilder &builder, tile::DotOp op,
+                     OneToNOpAdaptor adaptor, warp::FragType type) {
+    ValueRange a = adaptor.getLhs(), b = adaptor.getRhs();
+    bool transposed = op.getRhs().getType().findAxis(op.getOver()) == 0u;
+    return warp::WgmmaOp::create(
+        builder, op.getLoc(), type, a[0], a.size() > 1 ? a[1] : Value(), b[0],
+        b[1], op.getInit() ? adaptor.getInit().front() : Value(),
+        op.getLhs().getType().getSize(op.getOver()), transposed);
+  }
+
   Value loadA(OpBuilder &builder, Location loc, tile::ValType lhs,
               ValueRange values, int64_t column) const {
     auto type =

@@ -180,7 +180,9 @@ ir::ScheduleAttr Importer::scheduleAttr() {
                                schedule.tileM, schedule.tileN,
                                /*warps=*/std::nullopt, schedule.stages,
                                schedule.consumers, schedule.overlap,
-                               schedule.turns, schedule.persistent, max);
+                               schedule.turns, schedule.persistent, max,
+                               /*mma=*/std::nullopt, /*loader=*/std::nullopt,
+                               /*producer=*/std::nullopt);
 }
 
 ir::KvAttr Importer::kvAttr() {

@@ -37,11 +37,11 @@ attn.kernel @gqa attributes {dtype = f16, out = f16, heads = 14 : i64, kv_heads 
 // CHECK-NEXT: arith.muli %[[B64]], %[[QB]] : i64
 // CHECK-NEXT: %[[H64:.*]] = arith.extsi %[[H]] : i32 to i64
 // CHECK-NEXT: arith.muli %[[H64]], %[[QH]] : i64
-// CHECK: tile.make_view "q" %[[Q]][%{{.*}}] stride %[[QS]] rows %[[QLEN]] : <64 x f16>
+// CHECK: tile.make_view "q" %[[Q]][%{{.*}}] stride %[[QS]] rows %[[QLEN]] at(%[[H]], %[[B]]) : <64 x f16>
 // CHECK: %[[G64:.*]] = arith.extsi %[[G]] : i32 to i64
 // CHECK-NEXT: arith.muli %[[G64]], %[[KH]] : i64
-// CHECK: tile.make_view "k" %[[K]][%{{.*}}] stride %[[KS]] rows %[[KLEN]] : <64 x f16>
-// CHECK: tile.make_view "v" %[[V]]{{.*}} rows %[[KLEN]] : <96 x f16>
+// CHECK: tile.make_view "k" %[[K]][%{{.*}}] stride %[[KS]] rows %[[KLEN]] at(%[[G]], %[[B]]) : <64 x f16>
+// CHECK: tile.make_view "v" %[[V]]{{.*}} rows %[[KLEN]] at(%[[G]], %[[B]]) : <96 x f16>
 // CHECK: %[[QT:.*]] = tile.load %{{.*}}[%[[M0]]] : <64 x f16> -> <[q:64, d:64] x f16>
 // The bounds of the rows that exist: to min(m0 + 64, q_len) - 1.
 // CHECK: %[[STOP:.*]] = arith.minsi %{{.*}}, %[[QLEN]] : i32

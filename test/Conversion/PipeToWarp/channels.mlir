@@ -41,6 +41,7 @@ gpu.func @transfers(%ptr: !llvm.ptr<1>, %offset: i64, %stride: i64, %rows: i32, 
     // A joined take waits with the next one.
     // CHECK-NOT: warp.cp_async_wait
     // CHECK: arith.remui
+    // CHECK: arith.remui
     // CHECK-NEXT: warp.cp_async_wait {groups = 1 : i64}
     // CHECK-NEXT: warp.barrier {warps = 4 : i64}
     %Q = pipe.take %qc[%n] joined : !pipe.channel<!q> -> !q

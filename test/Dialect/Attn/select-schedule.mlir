@@ -14,8 +14,8 @@ attn.kernel @d64 attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads
 
 module attributes {attn.target = "sm_90a"} {
 // CHECK-LABEL: attn.kernel @d128
-// CHECK-SAME: schedule = #attn.schedule<fa2, tile = 128x48, warps = 4, stages = 1, max = exact>
-// expected-remark @below {{tile 128 x 48, 4 warps, 1 stage, shared memory 57344 of 232448 bytes on sm_90a}}
+// CHECK-SAME: schedule = #attn.schedule<fa3, tile = 128x128, warps = 8, stages = 2, consumers = 2, overlap = 1, turns = true, persistent = true, max = exact, mma = wgmma, loader = tma, producer = true>
+// expected-remark @below {{schedule fa3, tile 128 x 128, 8 warps, 2 stages, overlap 1, turns, shared memory 163840 of 232448 bytes on sm_90a}}
 attn.kernel @d128 attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 128 : i64, head_dim_v = 128 : i64, align = #attn.align<bottom_right>, outputs_o} {
 }
 }
@@ -111,5 +111,117 @@ attn.kernel @none attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_head
 module attributes {attn.target = "sm_80"} {
 // expected-error @below {{tile 1008 x 16 needs 2520 accumulator registers in a thread of 1 warp (O 2016 + S 504), but a thread has 255; take a smaller tile}}
 attn.kernel @registers attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<fa2, tile = 1008x16, stages = 1>} {
+}
+}
+
+// -----
+
+module attributes {attn.target = "sm_90"} {
+// expected-error @below {{schedule fa3 needs wgmma and TMA, which sm_90 lacks; expected target sm_90a, or schedule fa2}}
+attn.kernel @refused attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<fa3>} {
+}
+}
+
+// -----
+
+module attributes {attn.target = "sm_80"} {
+// expected-error @below {{'consumers' needs wgmma: schedule fa3}}
+attn.kernel @refused attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<fa2, consumers = 2>} {
+}
+}
+
+// -----
+
+module attributes {attn.target = "sm_80"} {
+// expected-error @below {{'overlap' needs wgmma: schedule fa3}}
+attn.kernel @refused attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<fa2, overlap = 1>} {
+}
+}
+
+// -----
+
+module attributes {attn.target = "sm_80"} {
+// expected-error @below {{'turns' needs wgmma: schedule fa3}}
+attn.kernel @refused attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<fa2, turns = true>} {
+}
+}
+
+// -----
+
+module attributes {attn.target = "sm_80"} {
+// expected-error @below {{'persistent' is not built for schedule fa2 yet}}
+attn.kernel @refused attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<fa2, persistent = true>} {
+}
+}
+
+// -----
+
+module attributes {attn.target = "sm_80"} {
+// expected-error @below {{'max' is exact in every schedule that is built}}
+attn.kernel @refused attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<fa2, max = lazy>} {
+}
+}
+
+// -----
+
+module attributes {attn.target = "sm_90a"} {
+// expected-error @below {{'overlap' is at most 1: one tile of weights is in flight}}
+attn.kernel @refused attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<fa3, overlap = 2>} {
+}
+}
+
+// -----
+
+module attributes {attn.target = "sm_90a"} {
+// expected-error @below {{'turns' needs at least two consumers}}
+attn.kernel @refused attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<fa3, tile = 64x128, turns = true>} {
+}
+}
+
+// -----
+
+module attributes {attn.target = "sm_90a"} {
+// expected-error @below {{tile 96 x 128 does not fit the tensor cores: expected a multiple of 64 query rows and of 16 keys}}
+attn.kernel @refused attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<fa3, tile = 96x128>} {
+}
+}
+
+// -----
+
+module attributes {attn.target = "sm_90a"} {
+// expected-error @below {{expected 64 query rows for each of 1 to 3 consumers, found tile M 256 and 4 consumers}}
+attn.kernel @refused attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<fa3, tile = 256x128>} {
+}
+}
+
+// -----
+
+module attributes {attn.target = "sm_90a"} {
+// expected-error @below {{expected 64 query rows for each of 1 to 3 consumers, found tile M 128 and 3 consumers}}
+attn.kernel @refused attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<fa3, tile = 128x128, consumers = 3>} {
+}
+}
+
+// -----
+
+module attributes {attn.target = "sm_90a"} {
+// expected-error @below {{expected at most 256 keys in a tile of wgmma, found 272}}
+attn.kernel @refused attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<fa3, tile = 128x272>} {
+}
+}
+
+// -----
+
+module attributes {attn.target = "sm_90a"} {
+// expected-error @below {{tile 192 x 128 needs 183 registers in a thread of 12 warps (O 64 + S 64 + P 32 + 23 others), but a thread has 160; take a smaller tile}}
+attn.kernel @refused attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 128 : i64, head_dim_v = 128 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<fa3, tile = 192x128>} {
+}
+}
+
+// -----
+
+module attributes {attn.target = "sm_90a"} {
+// expected-error @below {{tile 128 x 128 needs 328704 bytes of shared memory (Q 65536 + 2 stages of K 65536 and V 65536), but sm_90a has 232448; take a smaller tile or fewer stages}}
+attn.kernel @refused attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 256 : i64, head_dim_v = 256 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<fa3, tile = 128x128>} {
 }
 }

@@ -54,56 +54,20 @@ attn.kernel @refused attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_h
 
 // -----
 
-// expected-error @below {{'schedule' is fa3, which cannot be lowered yet; legal now: auto, fa2}}
-attn.kernel @refused attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<fa3>} {
-}
-
-// -----
-
-// expected-error @below {{'schedule' is decode, which cannot be lowered yet; legal now: auto, fa2}}
+// expected-error @below {{'schedule' is decode, which cannot be lowered yet; legal now: auto, fa2, fa3}}
 attn.kernel @refused attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<decode>} {
 }
 
 // -----
 
-// expected-error @below {{'schedule' is fa1, which cannot be lowered yet; legal now: auto, fa2}}
+// expected-error @below {{'schedule' is fa1, which cannot be lowered yet; legal now: auto, fa2, fa3}}
 attn.kernel @refused attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<fa1>} {
 }
 
 // -----
 
-// expected-error @below {{'schedule' is standard, which cannot be lowered yet; legal now: auto, fa2}}
+// expected-error @below {{'schedule' is standard, which cannot be lowered yet; legal now: auto, fa2, fa3}}
 attn.kernel @refused attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<standard>} {
-}
-
-// -----
-
-// expected-error @below {{'schedule' is with consumers = 2, which cannot be lowered yet; legal now: the knobs tile and stages}}
-attn.kernel @refused attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<fa2, consumers = 2>} {
-}
-
-// -----
-
-// expected-error @below {{'schedule' is with overlap = 1, which cannot be lowered yet; legal now: the knobs tile and stages}}
-attn.kernel @refused attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<fa2, overlap = 1>} {
-}
-
-// -----
-
-// expected-error @below {{'schedule' is with turns = true, which cannot be lowered yet; legal now: the knobs tile and stages}}
-attn.kernel @refused attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<fa2, turns = true>} {
-}
-
-// -----
-
-// expected-error @below {{'schedule' is with persistent = false, which cannot be lowered yet; legal now: the knobs tile and stages}}
-attn.kernel @refused attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<fa2, persistent = false>} {
-}
-
-// -----
-
-// expected-error @below {{'schedule' is with max = lazy, which cannot be lowered yet; legal now: the knobs tile and stages}}
-attn.kernel @refused attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<fa2, max = lazy>} {
 }
 
 // -----

@@ -51,6 +51,25 @@ gpu.func @channels(%kv: !tile.view<128 x bf16>, %vv: !tile.view<128 x bf16>, %ov
   gpu.return
 }
 
+// CHECK-LABEL: gpu.func @fed
+gpu.func @fed(%k_map: !llvm.ptr, %S: !tile.val<[q:128, k:128] x f32>) kernel {
+  pipe.role "compute" warps 8 {
+    // CHECK: %[[Q:.*]] = pipe.open "q" via cp_async
+    %qc = pipe.open "q" via cp_async : !pipe.channel<!tile.val<[q:128, d:128] x bf16, shared 1>>
+    // CHECK: pipe.open "k" via tma map %{{.*}} : !llvm.ptr : <<[k:128, d:128] x bf16, shared 2>, fed>
+    %kc = pipe.open "k" via tma map %k_map : !llvm.ptr : !pipe.channel<!tile.val<[k:128, d:128] x bf16, shared 2>, fed>
+    // CHECK: pipe.open "o" via st alias %[[Q]]
+    %oc = pipe.open "o" via st alias %qc : !pipe.channel<!tile.val<[q:128, d:128] x bf16, shared 1>> : !pipe.channel<!tile.val<[q:128, v:64] x bf16, shared 1>>
+    // CHECK: pipe.turn_wait
+    pipe.turn_wait
+    // CHECK: pipe.turn_pass
+    pipe.turn_pass
+    // CHECK: pipe.await %{{.*}} pending 1 : !tile.val<[q:128, k:128] x f32>
+    %S1 = pipe.await %S pending 1 : !tile.val<[q:128, k:128] x f32>
+  }
+  gpu.return
+}
+
 // CHECK-LABEL: gpu.func @attribute
 gpu.func @attribute(%a: i32) kernel {
   // CHECK: arith.addi %{{.*}} {pipe.at = #pipe.at<ahead = 1, order = 5>} : i32

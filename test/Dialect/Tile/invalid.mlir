@@ -82,7 +82,7 @@ gpu.func @f(%v: !tile.view<1 x bf16>, %i: i32) {
 // T11
 gpu.module @m {
 gpu.func @f(%n: i32) {
-  // expected-error @below {{T11: expected block arguments (i32, i32, i32), found ('i32', 'i32')}}
+  // expected-error @below {{T11: expected block arguments ('i32', 'i32', 'i32'), found ('i32', 'i32')}}
   tile.for_work (%b, %h) in (%n, %n, %n) step 128 {
   }
   gpu.return
@@ -106,7 +106,7 @@ gpu.func @f(%n: i32) {
 // T11
 gpu.module @m {
 gpu.func @f(%n: i32) {
-  // expected-error @below {{T11: expected the body to yield nothing}}
+  // expected-error @below {{T11: expected the body to yield ()}}
   tile.for_work (%b, %h, %m0) in (%n, %n, %n) step 128 {
     tile.yield %b : i32
   }

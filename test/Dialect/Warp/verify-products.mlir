@@ -82,21 +82,3 @@ gpu.func @w8_result(%c0: i32, %n: i32, %one: i32, %zero: f32, %ptr: !llvm.ptr<1>
 }
 }
 
-// -----
-
-!s = !warp.frag<64x64xf32, acc, warps = 4>
-!p = !warp.frag<64x64xbf16, acc, warps = 4>
-!tile = !warp.buffer<1x64x64xbf16>
-module attributes {attn.target = "sm_90a"} {
-gpu.module @m {
-gpu.func @w8_operand(%c0: i32, %zero: f32) kernel {
-  %v = warp.alloc {offset = 0 : i64} : !tile
-  %s = warp.fill %zero : !s
-  %p = warp.cast %s : !s -> !p
-  // expected-error @below {{W8: expected a warp.wgmma_wait that covers this product and through which its a passes}}
-  %o = warp.wgmma %p, %v[%c0] depth 64 transposed : !p, !tile -> !s
-  %o1 = warp.wgmma_wait %o {pending = 0 : i64} : !s
-  gpu.return
-}
-}
-}

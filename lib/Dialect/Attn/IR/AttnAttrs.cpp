@@ -74,8 +74,10 @@ namespace {
 /// The parameters of a schedule while it is parsed.
 struct Knobs {
   std::optional<int64_t> tileM, tileN, warps, stages, consumers, overlap;
-  std::optional<bool> turns, persistent;
+  std::optional<bool> turns, persistent, producer;
   std::optional<MaxMode> max;
+  std::optional<MmaKind> mma;
+  std::optional<Loader> loader;
 };
 } // namespace
 
@@ -87,6 +89,15 @@ static ParseResult parseFlag(AsmParser &parser, std::optional<bool> &flag) {
     return parser.emitError(parser.getCurrentLocation())
            << "expected true or false, found '" << word << "'";
   flag = word == "true";
+  return success();
+}
+
+template <typename Enum>
+static ParseResult parseWord(AsmParser &parser, std::optional<Enum> &word) {
+  FailureOr<Enum> value = FieldParser<Enum>::parse(parser);
+  if (failed(value))
+    return failure();
+  word = *value;
   return success();
 }
 
@@ -115,13 +126,14 @@ static ParseResult parseKnob(AsmParser &parser, Knobs &knobs) {
     return parseFlag(parser, knobs.turns);
   if (name == "persistent")
     return parseFlag(parser, knobs.persistent);
-  if (name == "max") {
-    FailureOr<MaxMode> mode = FieldParser<MaxMode>::parse(parser);
-    if (failed(mode))
-      return failure();
-    knobs.max = *mode;
-    return success();
-  }
+  if (name == "producer")
+    return parseFlag(parser, knobs.producer);
+  if (name == "max")
+    return parseWord(parser, knobs.max);
+  if (name == "mma")
+    return parseWord(parser, knobs.mma);
+  if (name == "loader")
+    return parseWord(parser, knobs.loader);
   auto *number = llvm::StringSwitch<std::optional<int64_t> *>(name)
                      .Case("warps", &knobs.warps)
                      .Case("stages", &knobs.stages)
@@ -130,8 +142,8 @@ static ParseResult parseKnob(AsmParser &parser, Knobs &knobs) {
                      .Default(nullptr);
   if (!number)
     return parser.emitError(loc) << "expected a knob (tile, warps, stages, "
-                                    "consumers, overlap, turns, "
-                                    "persistent, max), found '"
+                                    "consumers, overlap, turns, persistent, "
+                                    "max, mma, loader, producer), found '"
                                  << name << "'";
   return parser.parseInteger(number->emplace());
 }
@@ -152,7 +164,8 @@ Attribute ScheduleAttr::parse(AsmParser &parser, Type) {
   return getChecked([&] { return parser.emitError(loc); }, parser.getContext(),
                     *kind, knobs.tileM, knobs.tileN, knobs.warps, knobs.stages,
                     knobs.consumers, knobs.overlap, knobs.turns,
-                    knobs.persistent, knobs.max);
+                    knobs.persistent, knobs.max, knobs.mma, knobs.loader,
+                    knobs.producer);
 }
 
 void ScheduleAttr::print(AsmPrinter &printer) const {
@@ -175,6 +188,11 @@ void ScheduleAttr::print(AsmPrinter &printer) const {
   flag("persistent", getPersistent());
   if (getMax())
     printer << ", max = " << stringifyMaxMode(*getMax());
+  if (getMma())
+    printer << ", mma = " << stringifyMmaKind(*getMma());
+  if (getLoader())
+    printer << ", loader = " << stringifyLoader(*getLoader());
+  flag("producer", getProducer());
   printer << ">";
 }
 
@@ -183,7 +201,8 @@ LogicalResult ScheduleAttr::verify(
     std::optional<int64_t> tileM, std::optional<int64_t> tileN,
     std::optional<int64_t> warps, std::optional<int64_t> stages,
     std::optional<int64_t> consumers, std::optional<int64_t> overlap,
-    std::optional<bool>, std::optional<bool>, std::optional<MaxMode>) {
+    std::optional<bool>, std::optional<bool>, std::optional<MaxMode>,
+    std::optional<MmaKind>, std::optional<Loader>, std::optional<bool>) {
   auto atLeast = [&](StringRef name, std::optional<int64_t> value,
                      int64_t least) -> LogicalResult {
     if (value && *value < least)

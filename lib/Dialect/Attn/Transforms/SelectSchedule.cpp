@@ -18,9 +18,14 @@ using namespace mlir;
 using namespace attn;
 using namespace attn::ir;
 
-/// Rows and keys of a tile of mma.sync m16n8k16: 16 rows for a warp of S = QK
-/// and 16 keys for a step of O = PV.
-static constexpr int64_t mmaRows = 16, mmaKeys = 16;
+/// Rows of a tile that one unit multiplies: a warp (mma.sync m16n8k16) or a
+/// warpgroup (wgmma m64nNk16).
+static constexpr int64_t mmaRows = 16, wgmmaRows = 64;
+/// Keys that a step of O += P V contracts, for both.
+static constexpr int64_t mmaKeys = 16;
+/// PTX ISA, wgmma: the widest N.
+static constexpr int64_t maxWgmmaKeys = 256;
+static constexpr int64_t warpsPerGroup = 4, lanes = 32;
 
 namespace {
 struct SelectSchedule : ir::impl::SelectScheduleBase<SelectSchedule> {
@@ -30,6 +35,28 @@ struct SelectSchedule : ir::impl::SelectScheduleBase<SelectSchedule> {
   }
 
   LogicalResult select(KernelOp kernel);
+};
+
+/// The choice for one kernel, as it is filled in.
+struct Selection {
+  mutable KernelOp kernel; // accessors of operations are not const
+  const layout::GpuTarget &target;
+  Engine engine;
+  int64_t tileM = 0, tileN = 0, warps = 0, stages = 0;
+  int64_t overlap = 0;
+  bool turns = false, isPersistent = false;
+  SharedUse use = {};
+
+  bool isWgmma() const { return engine == Engine::Wgmma; }
+  int64_t consumers() const { return warps / warpsPerGroup; }
+  InFlightDiagnostic error() const {
+    return emitError(kernel.getFieldLoc("schedule"));
+  }
+  LogicalResult checkTile() const;
+  LogicalResult checkShared() const;
+  LogicalResult checkRegisters() const;
+  LogicalResult checkKnobs(ScheduleAttr wish) const;
+  ScheduleAttr attribute() const;
 };
 } // namespace
 
@@ -56,92 +83,195 @@ static int64_t warpsFor(int64_t tileM, int64_t warps) {
   return warps;
 }
 
-static LogicalResult checkTile(KernelOp kernel, int64_t tileM, int64_t tileN) {
-  if (tileM % mmaRows == 0 && tileN % mmaKeys == 0)
+LogicalResult Selection::checkTile() const {
+  int64_t unit = isWgmma() ? wgmmaRows : mmaRows;
+  if (tileM % unit != 0 || tileN % mmaKeys != 0)
+    return error() << "tile " << tileM << " x " << tileN
+                   << " does not fit the tensor cores: expected a multiple of "
+                   << unit << " query rows and of " << mmaKeys << " keys";
+  if (!isWgmma())
     return success();
-  return emitError(kernel.getFieldLoc("schedule"))
-         << "tile " << tileM << " x " << tileN
-         << " does not fit the tensor cores: expected a multiple of " << mmaRows
-         << " query rows and of " << mmaKeys << " keys";
+  constexpr int64_t maxConsumers = 3;
+  if (tileM != consumers() * wgmmaRows || consumers() > maxConsumers)
+    return error() << "expected 64 query rows for each of 1 to " << maxConsumers
+                   << " consumers, found tile M " << tileM << " and "
+                   << consumers() << " consumers";
+  if (tileN > maxWgmmaKeys)
+    return error() << "expected at most " << maxWgmmaKeys
+                   << " keys in a tile of wgmma, found " << tileN;
+  return success();
 }
 
-static LogicalResult checkShared(KernelOp kernel,
-                                 const layout::GpuTarget &target,
-                                 const SharedUse &use, int64_t tileM,
-                                 int64_t tileN) {
-  if (use.total() <= target.sharedBytesPerBlock)
+LogicalResult Selection::checkShared() const {
+  // Barriers of the channels lie behind the tiles.
+  constexpr int64_t barrierBytes = 1024;
+  int64_t needed = use.total() + (isWgmma() ? barrierBytes : 0);
+  if (needed <= target.sharedBytesPerBlock)
     return success();
-  return emitError(kernel.getFieldLoc("schedule"))
-         << "tile " << tileM << " x " << tileN << " needs " << use.total()
-         << " bytes of shared memory (Q " << use.q << " + " << use.stages
-         << (use.stages == 1 ? " stage" : " stages") << " of K " << use.k
-         << " and V " << use.v << "), but " << StringRef(target.name) << " has "
-         << target.sharedBytesPerBlock
-         << "; take a smaller tile or fewer stages";
+  return error() << "tile " << tileM << " x " << tileN << " needs " << needed
+                 << " bytes of shared memory (Q " << use.q << " + "
+                 << use.stages << (use.stages == 1 ? " stage" : " stages")
+                 << " of K " << use.k << " and V " << use.v << "), but "
+                 << StringRef(target.name) << " has "
+                 << target.sharedBytesPerBlock
+                 << "; take a smaller tile or fewer stages";
 }
 
-/// Accumulators live in registers. Where those of O and S alone exceed what a
-/// thread has, every step would go through memory.
-static LogicalResult checkRegisters(KernelOp kernel, int64_t headDimV,
-                                    int64_t tileM, int64_t tileN,
-                                    int64_t warps) {
+/// Accumulators live in registers. Where they alone exceed what a thread has,
+/// every step would go through memory.
+LogicalResult Selection::checkRegisters() const {
   // CUDA C++ Programming Guide, table of technical specifications: at most 255
-  // 32-bit registers for a thread, for every target.
-  constexpr int64_t registersPerThread = 255, lanes = 32;
+  // 32-bit registers for a thread, for every target. Consumers of three
+  // warpgroups can have 160 (attn-assign-registers).
+  constexpr int64_t most = 255, mostOfThree = 160;
+  // The wgmma pipeline holds the weights beside the logits, and about this many
+  // registers for all else (ptxas 13.0, spike).
+  constexpr int64_t others = 23;
   int64_t threads = warps * lanes;
-  int64_t o = tileM * headDimV / threads, s = tileM * tileN / threads;
-  if (o + s <= registersPerThread)
+  int64_t o = tileM * static_cast<int64_t>(kernel.getHeadDimV()) / threads;
+  int64_t s = tileM * tileN / threads;
+  int64_t limit = isWgmma() && consumers() == 3 ? mostOfThree : most;
+  int64_t p = isWgmma() && overlap ? s / 2 : 0;
+  int64_t needed = o + s + p + (isWgmma() ? others : 0);
+  if (needed <= limit)
     return success();
+  InFlightDiagnostic diagnostic =
+      error() << "tile " << tileM << " x " << tileN << " needs " << needed
+              << (isWgmma() ? " registers" : " accumulator registers")
+              << " in a thread of " << warps
+              << (warps == 1 ? " warp" : " warps") << " (O " << o << " + S "
+              << s;
+  if (p)
+    diagnostic << " + P " << p;
+  if (isWgmma())
+    diagnostic << " + " << others << " others";
+  return diagnostic << "), but a thread has " << limit
+                    << "; take a smaller tile";
+}
+
+/// What the schedule at hand has no place for is refused, not ignored.
+LogicalResult Selection::checkKnobs(ScheduleAttr wish) const {
+  if (!wish)
+    return success();
+  auto refuse = [&](StringRef knob, StringRef why) -> LogicalResult {
+    return error() << "'" << knob << "' " << why;
+  };
+  StringRef needsWgmma = "needs wgmma: schedule fa3";
+  if (!isWgmma() && wish.getConsumers())
+    return refuse("consumers", needsWgmma);
+  if (!isWgmma() && wish.getOverlap().value_or(0) > 0)
+    return refuse("overlap", needsWgmma);
+  if (!isWgmma() && wish.getTurns().value_or(false))
+    return refuse("turns", needsWgmma);
+  if (overlap > 1)
+    return refuse("overlap", "is at most 1: one tile of weights is in flight");
+  if (turns && consumers() < 2)
+    return refuse("turns", "needs at least two consumers");
+  if (wish.getPersistent().value_or(false) && !isWgmma())
+    return refuse("persistent", "is not built for schedule fa2 yet");
+  if (wish.getMax().value_or(MaxMode::Exact) != MaxMode::Exact)
+    return refuse("max", "is exact in every schedule that is built");
+  return success();
+}
+
+ScheduleAttr Selection::attribute() const {
+  std::optional<int64_t> consumerCount, overlapTiles;
+  std::optional<bool> turnsFlag, persistent, producer;
+  std::optional<MmaKind> mma;
+  std::optional<Loader> loader;
+  if (isWgmma()) {
+    consumerCount = consumers();
+    overlapTiles = overlap;
+    turnsFlag = turns;
+    persistent = isPersistent;
+    mma = MmaKind::Wgmma;
+    loader = Loader::Tma;
+    producer = true;
+  }
+  return ScheduleAttr::get(
+      kernel.getContext(), isWgmma() ? ScheduleKind::Fa3 : ScheduleKind::Fa2,
+      tileM, tileN, warps, stages, consumerCount, overlapTiles, turnsFlag,
+      persistent, MaxMode::Exact, mma, loader, producer);
+}
+
+/// `auto` takes wgmma where there is one.
+static FailureOr<Engine> engineFor(KernelOp kernel, ScheduleAttr wish,
+                                   const layout::GpuTarget &target) {
+  ScheduleKind kind = wish ? wish.getKind() : ScheduleKind::Auto;
+  if (kind == ScheduleKind::Fa2)
+    return Engine::MmaSync;
+  if (target.hasWgmma)
+    return Engine::Wgmma;
+  if (kind == ScheduleKind::Auto)
+    return Engine::MmaSync;
   return emitError(kernel.getFieldLoc("schedule"))
-         << "tile " << tileM << " x " << tileN << " needs " << o + s
-         << " accumulator registers in a thread of " << warps
-         << (warps == 1 ? " warp" : " warps") << " (O " << o << " + S " << s
-         << "), but a thread has " << registersPerThread
-         << "; take a smaller tile";
+         << "schedule fa3 needs wgmma and TMA, which " << StringRef(target.name)
+         << " lacks; expected target sm_90a, or schedule fa2";
 }
 
 LogicalResult SelectSchedule::select(KernelOp kernel) {
-  MLIRContext *context = kernel.getContext();
   ScheduleAttr wish = kernel.getSchedule().value_or(ScheduleAttr());
   if (wish && wish.isSelected())
     return success();
   const layout::GpuTarget *target = targetOf(kernel);
   if (!target)
     return failure();
+  FailureOr<Engine> engine = engineFor(kernel, wish, *target);
+  if (failed(engine))
+    return failure();
   int64_t qk = kernel.getHeadDimQk(), v = kernel.getHeadDimV();
   bool hasRules = kernel.getMask() || kernel.getScore() || kernel.getSink();
-  const TileChoice *row = chooseTile(qk, v, hasRules);
+  const TileChoice *row = chooseTile(*engine, qk, v, hasRules);
   if (!row)
     return emitError(kernel.getFieldLoc("head_dim"))
            << "no schedule has head_dim " << qk << " / " << v << "; at most "
-           << tileTable().back().maxHeadDim;
+           << tileTable().back().maxQK;
 
-  int64_t tileM = row->tileM, tileN = row->tileN, stages = row->stages;
-  std::optional<int64_t> writtenWarps;
+  Selection choice = {kernel, *target, *engine};
+  choice.tileM = row->tileM;
+  choice.tileN = row->tileN;
+  choice.stages = row->stages;
+  choice.overlap = row->overlap;
+  std::optional<int64_t> warps;
   if (wish) {
-    tileM = wish.getTileM().value_or(tileM);
-    tileN = wish.getTileN().value_or(tileN);
-    stages = wish.getStages().value_or(stages);
-    writtenWarps = wish.getWarps();
+    choice.tileM = wish.getTileM().value_or(choice.tileM);
+    choice.tileN = wish.getTileN().value_or(choice.tileN);
+    choice.stages = wish.getStages().value_or(choice.stages);
+    choice.overlap = wish.getOverlap().value_or(choice.overlap);
+    warps = wish.getWarps();
+    if (choice.isWgmma() && wish.getConsumers()) {
+      warps = *wish.getConsumers() * warpsPerGroup;
+      if (!wish.getTileM())
+        choice.tileM = *wish.getConsumers() * wgmmaRows;
+    }
   }
-  int64_t warps = writtenWarps.value_or(warpsFor(tileM, row->warps));
+  choice.warps =
+      warps.value_or(choice.isWgmma() ? choice.tileM / wgmmaRows * warpsPerGroup
+                                      : warpsFor(choice.tileM, row->warps));
+  choice.turns = row->turns && choice.consumers() > 1;
+  if (wish)
+    choice.turns = wish.getTurns().value_or(choice.turns);
+  choice.isPersistent =
+      wish && wish.getPersistent() ? *wish.getPersistent() : choice.isWgmma();
   int64_t elementBytes = kernel.getDtype().getIntOrFloatBitWidth() / 8;
-  SharedUse use = sharedUse(qk, v, elementBytes, tileM, tileN, stages);
-  if (failed(checkTile(kernel, tileM, tileN)) ||
-      failed(checkShared(kernel, *target, use, tileM, tileN)) ||
-      failed(checkRegisters(kernel, v, tileM, tileN, warps)))
+  choice.use = sharedUse(*engine, qk, v, elementBytes, choice.tileM,
+                         choice.tileN, choice.stages);
+  if (failed(choice.checkTile()) || failed(choice.checkShared()) ||
+      failed(choice.checkRegisters()) || failed(choice.checkKnobs(wish)))
     return failure();
 
-  auto selected = ScheduleAttr::get(
-      context, ScheduleKind::Fa2, tileM, tileN, warps, stages,
-      /*consumers=*/std::nullopt, /*overlap=*/std::nullopt,
-      /*turns=*/std::nullopt, /*persistent=*/std::nullopt, MaxMode::Exact);
+  ScheduleAttr selected = choice.attribute();
   kernel.setScheduleAttr(selected);
-  emitRemark(kernel.getFieldLoc("schedule"))
-      << "schedule fa2, tile " << tileM << " x " << tileN << ", " << warps
-      << " warps, " << stages << (stages == 1 ? " stage" : " stages")
-      << ", shared memory " << use.total() << " of "
-      << target->sharedBytesPerBlock << " bytes on " << StringRef(target->name)
-      << "; table row: " << row->source;
+  InFlightDiagnostic remark = emitRemark(kernel.getFieldLoc("schedule"));
+  remark << "schedule " << stringifyScheduleKind(selected.getKind())
+         << ", tile " << choice.tileM << " x " << choice.tileN << ", "
+         << choice.warps << " warps, " << choice.stages
+         << (choice.stages == 1 ? " stage" : " stages");
+  if (choice.isWgmma())
+    remark << ", overlap " << choice.overlap << ", "
+           << (choice.turns ? "turns" : "no turns");
+  remark << ", shared memory " << choice.use.total() << " of "
+         << target->sharedBytesPerBlock << " bytes on "
+         << StringRef(target->name) << "; table row: " << row->source;
   return success();
 }

@@ -93,25 +93,9 @@ void InputChecker::checkSchedule() {
   if (!schedule)
     return;
   ScheduleKind kind = schedule->getKind();
-  if (kind != ScheduleKind::Auto && kind != ScheduleKind::Fa2)
-    refuse("schedule", stringifyScheduleKind(kind), "auto, fa2");
-  constexpr StringRef legalKnobs = "the knobs tile and stages";
-  auto number = [&](StringRef name, std::optional<int64_t> value) {
-    if (value)
-      refuse("schedule", "with " + name + " = " + Twine(*value), legalKnobs);
-  };
-  number("consumers", schedule->getConsumers());
-  number("overlap", schedule->getOverlap());
-  auto flag = [&](StringRef name, std::optional<bool> value) {
-    if (value)
-      refuse("schedule", "with " + name + " = " + (*value ? "true" : "false"),
-             legalKnobs);
-  };
-  flag("turns", schedule->getTurns());
-  flag("persistent", schedule->getPersistent());
-  if (schedule->getMax())
-    refuse("schedule", "with max = " + stringifyMaxMode(*schedule->getMax()),
-           legalKnobs);
+  if (kind != ScheduleKind::Auto && kind != ScheduleKind::Fa2 &&
+      kind != ScheduleKind::Fa3)
+    refuse("schedule", stringifyScheduleKind(kind), "auto, fa2, fa3");
 }
 
 LogicalResult InputChecker::run() {

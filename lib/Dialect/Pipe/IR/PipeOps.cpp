@@ -38,8 +38,27 @@ void PipeDialect::initialize() {
       >();
 }
 
+Type ChannelType::parse(AsmParser &parser) {
+  FailureOr<attn::tile::ValType> tile;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseLess() ||
+      failed(tile = FieldParser<attn::tile::ValType>::parse(parser)))
+    return {};
+  bool fed = succeeded(parser.parseOptionalComma());
+  if ((fed && parser.parseKeyword("fed")) || parser.parseGreater())
+    return {};
+  return getChecked([&] { return parser.emitError(loc); }, parser.getContext(),
+                    *tile, fed);
+}
+
+void ChannelType::print(AsmPrinter &printer) const {
+  printer << "<";
+  printer.printStrippedAttrOrType(getTile());
+  printer << (getFed() ? ", fed>" : ">");
+}
+
 LogicalResult ChannelType::verify(function_ref<InFlightDiagnostic()> emitError,
-                                  attn::tile::ValType tile) {
+                                  attn::tile::ValType tile, bool) {
   if (!tile.isShared() || tile.getSizes().size() != 2)
     return emitError() << "P1: expected a shared tile of two axes, found "
                        << tile;
@@ -83,6 +102,19 @@ LogicalResult OpenOp::verify() {
   if (getAlias() && !getAlias().getDefiningOp<OpenOp>())
     return emitOpError() << "P6: expected the aliased channel to be opened by "
                             "pipe.open";
+  if ((getVia() == Via::Tma) != !!getMap())
+    return emitOpError() << "P10: a channel via " << stringifyVia(getVia())
+                         << (getMap() ? " has no map" : " needs a map");
+  return success();
+}
+
+LogicalResult AwaitOp::verify() {
+  auto pending = static_cast<int64_t>(getPending());
+  if (getValues().empty() || pending < 0)
+    return emitOpError() << "P11: expected a value and pending of at least 0, "
+                            "found "
+                         << getValues().size() << " values and pending "
+                         << pending;
   return success();
 }
 

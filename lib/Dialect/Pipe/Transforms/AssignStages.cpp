@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "SharedReads.h"
 #include "attn/Dialect/Pipe/IR/Pipe.h"
 #include "attn/Dialect/Pipe/Transforms/Passes.h"
 #include "mlir/IR/Builders.h"
@@ -126,6 +127,8 @@ private:
 struct AssignStages : attn::impl::AssignStagesBase<AssignStages> {
   void runOnOperation() override {
     WalkResult result = getOperation()->walk([](tile::ForKeysOp keys) {
+      if (pipe::takesFromOtherRole(keys))
+        return WalkResult::advance();
       return failed(BodyOrder(keys).assign()) ? WalkResult::interrupt()
                                               : WalkResult::advance();
     });

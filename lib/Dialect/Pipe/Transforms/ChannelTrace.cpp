@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ChannelTrace.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace attn;
@@ -14,7 +15,8 @@ using namespace attn::pipe;
 namespace {
 constexpr int64_t itemGap = 1 << 20; // more tiles than a trace has
 constexpr int tracedItems = 2;
-/// Enough rounds for a put that runs ahead to meet its take twice.
+/// Enough rounds for a put that runs ahead to meet its take twice; the ranges
+/// of a split loop share them, so that every role of a kernel has as many.
 constexpr int tracedRounds = 6;
 } // namespace
 
@@ -30,6 +32,9 @@ ChannelTrace::ChannelTrace(RoleOp role) {
 void ChannelTrace::traceBlock(Block &block, int64_t base, int64_t &iteration) {
   bool inLoop = isa<tile::ForKeysOp>(block.getParentOp());
   int64_t now = base + (inLoop ? iteration : 0);
+  auto ranges = block.getOps<tile::ForKeysOp>();
+  int rounds = tracedRounds /
+               std::max<int>(1, std::distance(ranges.begin(), ranges.end()));
   for (Operation &op : block) {
     if (auto put = dyn_cast<PutOp>(op)) {
       events.push_back({ChannelEvent::Put, &op, put.getChannel(),
@@ -46,8 +51,12 @@ void ChannelTrace::traceBlock(Block &block, int64_t base, int64_t &iteration) {
       events.push_back({ChannelEvent::Sync, &op, Value(), 0});
       events.push_back({ChannelEvent::Drain, &op, drain.getChannel(), now});
       events.push_back({ChannelEvent::Sync, &op, Value(), 0});
+    } else if (auto choice = dyn_cast<scf::IfOp>(op)) {
+      // Whether a work item has key tiles (attn-overlap-gemms): a run in which
+      // each has some holds every order there is.
+      traceBlock(*choice.thenBlock(), base, iteration);
     } else if (auto keys = dyn_cast<tile::ForKeysOp>(op)) {
-      for (int round = 0; round < tracedRounds; ++round, ++iteration)
+      for (int round = 0; round < rounds; ++round, ++iteration)
         traceBlock(keys.getBody().front(), base, iteration);
     }
   }

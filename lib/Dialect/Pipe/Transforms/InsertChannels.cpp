@@ -8,9 +8,12 @@
 #include "attn/Dialect/Attn/IR/Attn.h"
 #include "attn/Dialect/Pipe/IR/Pipe.h"
 #include "attn/Dialect/Pipe/Transforms/Passes.h"
+#include "attn/Layout/GpuTarget.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/PatternMatch.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace attn {
 #define GEN_PASS_DEF_INSERTCHANNELS
@@ -47,8 +50,10 @@ Operation *lastUse(Value value) {
 
 class ChannelInserter {
 public:
-  ChannelInserter(pipe::RoleOp role, int64_t stages)
-      : role(role), stages(stages), rewriter(role.getContext()) {}
+  ChannelInserter(gpu::GPUFuncOp func, pipe::RoleOp role,
+                  ir::ScheduleAttr schedule)
+      : func(func), role(role), schedule(schedule),
+        stages(*schedule.getStages()), rewriter(role.getContext()) {}
 
   LogicalResult run() {
     SmallVector<tile::LoadOp> loads;
@@ -74,7 +79,7 @@ private:
   }
 
   pipe::OpenOp open(StringRef name, tile::ValType tile, int64_t slots,
-                    pipe::Via via, Value alias) {
+                    pipe::Via via, Value map, Value alias) {
     OpBuilder::InsertionGuard guard(rewriter);
     rewriter.setInsertionPointToStart(&role.getBody().front());
     if (alias)
@@ -82,18 +87,79 @@ private:
     // A view that is read twice gets two channels.
     int64_t &uses = channelsOf[name];
     std::string unique = uses++ ? (name + "_" + Twine(uses)).str() : name.str();
+    bool fed = via != pipe::Via::Store && schedule.hasProducer();
     auto type = pipe::ChannelType::get(rewriter.getContext(),
-                                       tile.withSharedSlots(slots));
-    return pipe::OpenOp::create(rewriter, role.getLoc(), type, unique, via,
+                                       tile.withSharedSlots(slots), fed);
+    return pipe::OpenOp::create(rewriter, role.getLoc(), type, unique, via, map,
                                 alias);
+  }
+
+  /// The kernel argument that describes the boxes of a view's tiles.
+  Value addMap(StringRef name, tile::ValType tile) {
+    MLIRContext *context = func.getContext();
+    auto integer = [&](int64_t value) -> Attribute {
+      return rewriter.getI64IntegerAttr(value);
+    };
+    auto type = LLVM::LLVMPointerType::get(context);
+    NamedAttrList box;
+    box.append("box_columns",
+               integer(panelBytes * 8 /
+                       tile.getElementType().getIntOrFloatBitWidth()));
+    box.append("box_rows", integer(tile.getSizes()[0]));
+    box.append("swizzle", integer(panelBytes));
+    NamedAttrList attributes;
+    attributes.append("attn.arg", rewriter.getStringAttr(name + "_map"));
+    attributes.append("attn.map", box.getDictionary(context));
+    attributes.append("llvm.align", integer(mapAlignment));
+    attributes.append("llvm.byval", TypeAttr::get(LLVM::LLVMArrayType::get(
+                                        rewriter.getI8Type(), mapBytes)));
+    unsigned index = func.getNumArguments();
+    if (failed(func.insertArgument(
+            index, type, attributes.getDictionary(context), func.getLoc())))
+      llvm_unreachable("a kernel takes any argument");
+    return func.getArgument(index);
+  }
+
+  /// Bytes of the slots of every channel, and of one more for `tile`.
+  int64_t bytesWith(tile::ValType tile) {
+    auto bytesOf = [](tile::ValType tile) {
+      int64_t row = tile.getSizes()[1] *
+                    tile.getElementType().getIntOrFloatBitWidth() / 8;
+      return tile.getSizes()[0] * llvm::alignTo(row, panelBytes);
+    };
+    int64_t bytes = bytesOf(tile);
+    for (auto channel : role.getBody().getOps<pipe::OpenOp>())
+      bytes += channel.getChannel().getType().getDepth() *
+               bytesOf(channel.getChannel().getType().getTile());
+    return bytes;
+  }
+
+  /// Where the output is staged: in the memory of Q, which is idle while a work
+  /// item ends. If another role already loads the next Q by then, in memory of
+  /// its own if there is enough.
+  Value placeOutput(tile::ValType tile) {
+    if (!unringed)
+      return {};
+    constexpr int64_t barrierBytes = 1024;
+    auto module = func->getParentOfType<ModuleOp>();
+    const layout::GpuTarget *target =
+        layout::findGpuTarget(module ? ir::getTarget(module) : StringRef());
+    bool fits =
+        target && bytesWith(tile) + barrierBytes <= target->sharedBytesPerBlock;
+    bool fed = unringed.getChannel().getType().getFed();
+    return fed && fits ? Value() : unringed.getChannel();
   }
 
   void routeLoad(tile::LoadOp load) {
     Location loc = load.getLoc();
     auto keys = load->getParentOfType<tile::ForKeysOp>();
     StringRef name = viewName(load.getView());
-    pipe::OpenOp channel = open(name, load.getTile().getType(),
-                                keys ? stages : 1, pipe::Via::CpAsync, Value());
+    tile::ValType tile = load.getTile().getType();
+    pipe::OpenOp channel =
+        schedule.usesTma() ? open(name, tile, keys ? stages : 1, pipe::Via::Tma,
+                                  addMap(name, tile), Value())
+                           : open(name, tile, keys ? stages : 1,
+                                  pipe::Via::CpAsync, Value(), Value());
     if (!keys && !unringed)
       unringed = channel;
     rewriter.setInsertionPoint(load);
@@ -122,18 +188,30 @@ private:
     tile::ValType type =
         cast<tile::ValType>(store.getTile().getType())
             .withElementType(store.getView().getType().getElementType());
-    pipe::OpenOp channel =
-        open(viewName(store.getView()), type, 1, pipe::Via::Store,
-             unringed ? unringed.getChannel() : Value());
+    Value alias = placeOutput(type);
+    pipe::OpenOp channel = open(viewName(store.getView()), type, 1,
+                                pipe::Via::Store, Value(), alias);
     rewriter.setInsertionPoint(store);
     Value tile = store.getTile();
     if (tile.getType() != type)
       tile = tile::CastOp::create(rewriter, loc, type, tile);
-    rewriter.replaceOpWithNewOp<pipe::DrainOp>(store, channel, tile,
-                                               store.getView(), store.getRow());
+    auto drain = rewriter.replaceOpWithNewOp<pipe::DrainOp>(
+        store, channel, tile, store.getView(), store.getRow());
+    // The role that loads Q must not overwrite what is staged there.
+    if (alias && unringed.getChannel().getType().getFed())
+      for (Operation *user : alias.getUsers())
+        if (isa<pipe::ReleaseOp>(user))
+          user->moveAfter(drain);
   }
 
+  /// The widest swizzled panel, PTX ISA "Swizzling modes".
+  static constexpr int64_t panelBytes = 128;
+  /// A CUtensorMap (CUDA driver API).
+  static constexpr int64_t mapBytes = 128, mapAlignment = 64;
+
+  gpu::GPUFuncOp func;
   pipe::RoleOp role;
+  ir::ScheduleAttr schedule;
   int64_t stages;
   IRRewriter rewriter;
   /// How many channels were opened for views of each name.
@@ -152,7 +230,7 @@ struct InsertChannels : attn::impl::InsertChannelsBase<InsertChannels> {
         return WalkResult::interrupt();
       }
       pipe::RoleOp role = wrapInRole(func, *schedule.getWarps());
-      return failed(ChannelInserter(role, *schedule.getStages()).run())
+      return failed(ChannelInserter(func, role, schedule).run())
                  ? WalkResult::interrupt()
                  : WalkResult::advance();
     });

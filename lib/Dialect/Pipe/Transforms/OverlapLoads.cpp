@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "SharedReads.h"
 #include "attn/Dialect/Pipe/IR/Pipe.h"
 #include "attn/Dialect/Pipe/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -129,6 +130,8 @@ private:
 struct OverlapLoads : attn::impl::OverlapLoadsBase<OverlapLoads> {
   void runOnOperation() override {
     WalkResult result = getOperation()->walk([](tile::ForKeysOp keys) {
+      if (pipe::takesFromOtherRole(keys))
+        return WalkResult::advance();
       return failed(Rotation(keys).run()) ? WalkResult::interrupt()
                                           : WalkResult::advance();
     });

@@ -27,7 +27,7 @@ LogicalResult countPending(RoleOp role) {
   ChannelTrace trace(role);
   llvm::DenseMap<Operation *, int64_t> pending;
   for (auto [at, event] : llvm::enumerate(trace.getEvents())) {
-    if (event.kind != ChannelEvent::Take)
+    if (event.kind != ChannelEvent::Take || isFed(event.channel))
       continue;
     int64_t put =
         trace.findBefore(at, ChannelEvent::Put, event.channel, event.tile);
@@ -47,11 +47,13 @@ LogicalResult countPending(RoleOp role) {
 /// Lets runs of takes wait once, at the last of them, for the most demanding.
 void joinTakes(RoleOp role) {
   role.walk([](TakeOp take) {
+    if (isFed(take.getChannel()))
+      return;
     Operation *next = take->getNextNode();
     while (next && isPure(next) && !readsSharedTile(next))
       next = next->getNextNode();
     auto following = dyn_cast_or_null<TakeOp>(next);
-    if (!following)
+    if (!following || isFed(following.getChannel()))
       return;
     take.setJoined(true);
     following.setPending(std::min(*take.getPending(), *following.getPending()));
@@ -64,7 +66,7 @@ void joinTakes(RoleOp role) {
 Operation *findUnsafePut(RoleOp role) {
   ChannelTrace trace(role);
   for (auto [at, event] : llvm::enumerate(trace.getEvents())) {
-    if (event.kind != ChannelEvent::Put)
+    if (event.kind != ChannelEvent::Put || isFed(event.channel))
       continue;
     int64_t depth = cast<ChannelType>(event.channel.getType()).getDepth();
     // The first tiles of a work item may meet any slot of the item before.

@@ -1,4 +1,4 @@
-//===- SharedReads.h - Who reads tiles in shared memory ---------*- C++ -*-===//
+//===- SharedReads.h - Who reads and fills shared tiles ---------*- C++ -*-===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -19,6 +19,18 @@ inline bool readsSharedTile(mlir::Operation *op) {
     auto tile = llvm::dyn_cast<tile::ValType>(type);
     return tile && tile.isShared();
   });
+}
+
+/// Whether a channel is filled by another role.
+inline bool isFed(mlir::Value channel) {
+  return llvm::cast<ChannelType>(channel.getType()).getFed();
+}
+
+/// Whether another role feeds what the loop takes: then nothing in it runs
+/// ahead, since that role does.
+inline bool takesFromOtherRole(tile::ForKeysOp keys) {
+  return llvm::any_of(keys.getBody().getOps<TakeOp>(),
+                      [](TakeOp take) { return isFed(take.getChannel()); });
 }
 
 } // namespace attn::pipe

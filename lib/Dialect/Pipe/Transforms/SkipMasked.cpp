@@ -21,9 +21,21 @@ using namespace attn;
 
 namespace {
 
+/// Whether an operation, with all in it, knows no tile: then it counts or
+/// addresses, whatever the tile holds.
+bool isScalar(Operation *op) {
+  auto isTile = llvm::IsaPred<tile::ValType>;
+  return !op->walk([&](Operation *inner) {
+              return llvm::any_of(inner->getOperandTypes(), isTile) ||
+                             llvm::any_of(inner->getResultTypes(), isTile)
+                         ? WalkResult::interrupt()
+                         : WalkResult::advance();
+            }).wasInterrupted();
+}
+
 /// The operations after `start` that only compute, for the next tile's carried
 /// values alone; empty when there is something else between them, which the
-/// whole role must take part in.
+/// whole role must take part in. Scalars are not among them.
 SmallVector<Operation *> computationAfter(Operation *start) {
   SmallVector<Operation *> ops;
   llvm::SmallPtrSet<Operation *, 16> known;
@@ -34,8 +46,11 @@ SmallVector<Operation *> computationAfter(Operation *start) {
     if (isa<pipe::ReleaseOp>(op))
       continue;
     if (isa<pipe::TakeOp, pipe::PutOp, pipe::SyncOp, pipe::DrainOp,
-            tile::StoreOp>(op))
+            pipe::AwaitOp, pipe::TurnWaitOp, pipe::TurnPassOp, tile::StoreOp>(
+            op))
       return {};
+    if (isScalar(op))
+      continue;
     ops.push_back(op);
     known.insert(op);
   }
@@ -64,20 +79,38 @@ void guard(tile::ForKeysOp keys, tile::MaskOp mask) {
   if (computation.empty())
     return;
   Location loc = mask.getLoc();
-  OpBuilder builder(computation.front());
+  Operation *first = computation.front();
+  for (Operation *op = first; !isa<tile::YieldOp>(op);) {
+    Operation *next = op->getNextNode();
+    if (isPure(op) && isScalar(op))
+      op->moveBefore(first);
+    op = next;
+  }
+  OpBuilder builder(first);
   auto yield = cast<tile::YieldOp>(keys.getBody().front().getTerminator());
+  // What the tile changes; counters go on in any case.
+  SmallVector<unsigned> changed;
+  SmallVector<Value> values, kept;
+  for (auto [index, value] : llvm::enumerate(yield.getValues()))
+    if (isa<tile::ValType>(value.getType())) {
+      changed.push_back(index);
+      values.push_back(value);
+      kept.push_back(keys.getIterArgs()[index]);
+    }
   Value any = tile::AnyOp::create(
       builder, loc, rowMax.getResult(),
       builder.getF32FloatAttr(-std::numeric_limits<float>::infinity()));
-  auto choice = scf::IfOp::create(builder, loc, keys.getResultTypes(), any,
-                                  /*addThenBlock=*/true, /*addElseBlock=*/true);
+  auto choice =
+      scf::IfOp::create(builder, loc, ValueRange(values).getTypes(), any,
+                        /*addThenBlock=*/true, /*addElseBlock=*/true);
   builder.setInsertionPointToStart(choice.thenBlock());
-  auto result = scf::YieldOp::create(builder, loc, yield.getValues());
+  auto result = scf::YieldOp::create(builder, loc, values);
   for (Operation *op : computation)
     op->moveBefore(result);
   builder.setInsertionPointToStart(choice.elseBlock());
-  scf::YieldOp::create(builder, loc, keys.getIterArgs());
-  yield->setOperands(choice.getResults());
+  scf::YieldOp::create(builder, loc, kept);
+  for (auto [index, value] : llvm::zip(changed, choice.getResults()))
+    yield->setOperand(index, value);
 }
 
 struct SkipMasked : attn::impl::SkipMaskedBase<SkipMasked> {

@@ -10,6 +10,8 @@
 #include "TilePositions.h"
 #include "attn/Dialect/Pipe/Transforms/Passes.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace attn {
 #define GEN_PASS_DEF_VERIFYPIPE
@@ -38,6 +40,12 @@ public:
 
 private:
   LogicalResult verifyOps();
+  /// Whether a choice is around an operation that all warps count on. Only
+  /// tiles that another role feeds may depend on whether a work item has keys.
+  static bool isConditional(Operation *op) {
+    bool fed = isa<PutOp, TakeOp, ReleaseOp>(op) && isFed(op->getOperand(0));
+    return !fed && op->getParentOfType<scf::IfOp>();
+  }
   LogicalResult verifyReads(ReleaseOp release);
   LogicalResult verifyJoined(TakeOp take);
   LogicalResult verifyEvent(int64_t at);
@@ -83,7 +91,7 @@ LogicalResult RoleVerifier::verifyOps() {
       verified = op->emitError() << "expected every load to go through a "
                                     "channel at the pipe level";
     else if (isa<PutOp, TakeOp, ReleaseOp, SyncOp, DrainOp>(op) &&
-             !traced.contains(op))
+             (!traced.contains(op) || isConditional(op)))
       verified = op->emitError() << "V9: expected '" << op->getName()
                                  << "' directly in the work loop of the role "
                                     "or in a key loop of it";
@@ -138,11 +146,13 @@ LogicalResult RoleVerifier::verifyEvent(int64_t at) {
   case ChannelEvent::Take:
     return verifyTake(at);
   case ChannelEvent::Release:
-    if (before(at, ChannelEvent::Take, event.tile) < 0)
+    if (!isFed(event.channel) && before(at, ChannelEvent::Take, event.tile) < 0)
       return emitChannelError(event.op, event.channel)
              << "V3: released before it was taken";
     return success();
   case ChannelEvent::Put:
+    if (isFed(event.channel))
+      return success(); // verifyFlow
     return success(succeeded(verifyPut(at)) && succeeded(verifyMemoryFree(at)));
   case ChannelEvent::Drain:
     return verifyMemoryFree(at);
@@ -156,6 +166,8 @@ LogicalResult RoleVerifier::verifyEvent(int64_t at) {
 LogicalResult RoleVerifier::verifyTake(int64_t at) {
   ArrayRef<ChannelEvent> events = trace.getEvents();
   const ChannelEvent &event = events[at];
+  if (isFed(event.channel))
+    return success(); // verifyFlow
   int64_t put = before(at, ChannelEvent::Put, event.tile);
   if (put < 0)
     return emitChannelError(event.op, event.channel)
@@ -204,6 +216,9 @@ LogicalResult RoleVerifier::verifyMemoryFree(int64_t at) {
         memoryOf(take.channel) != memoryOf(event.channel))
       continue;
     bool isAlias = take.channel != event.channel;
+    // A slot that another role fills is this role's until its release.
+    if (isAlias && isFed(take.channel))
+      continue;
     if (!isAlias &&
         ChannelTrace::itemOf(take.tile) == ChannelTrace::itemOf(event.tile))
       continue;
@@ -224,6 +239,95 @@ LogicalResult RoleVerifier::verifyMemoryFree(int64_t at) {
   return success();
 }
 
+/// What is left of a role's run while all roles run together.
+struct Runner {
+  ChannelTrace trace;
+  size_t at = 0;
+
+  explicit Runner(RoleOp role) : trace(role) {}
+  const ChannelEvent *next() {
+    ArrayRef<ChannelEvent> events = trace.getEvents();
+    while (at < events.size() &&
+           (!events[at].channel || !isFed(events[at].channel)))
+      ++at;
+    return at < events.size() ? &events[at] : nullptr;
+  }
+};
+
+/// V11 and V12, for all roles of a kernel: runs their traces against each other
+/// with the depth of each channel.
+class FlowVerifier {
+public:
+  explicit FlowVerifier(gpu::GPUFuncOp func) {
+    for (RoleOp role : func.getBody().front().getOps<RoleOp>())
+      runners.emplace_back(role);
+  }
+
+  LogicalResult run() {
+    while (advanceAny())
+      ;
+    for (Runner &runner : runners)
+      if (const ChannelEvent *event = runner.next())
+        return emitBlocked(*event);
+    for (auto &[channel, state] : states)
+      if (state.released != state.filled || state.taken != state.filled)
+        return channel.getDefiningOp()->emitError()
+               << "V11: expected as many takes and releases as puts, found "
+               << state.filled << " puts, " << state.taken << " takes and "
+               << state.released << " releases";
+    return success();
+  }
+
+private:
+  struct State {
+    int64_t filled = 0, taken = 0, released = 0;
+  };
+
+  bool advanceAny() {
+    bool any = false;
+    for (Runner &runner : runners)
+      while (const ChannelEvent *event = runner.next()) {
+        if (!advance(*event))
+          break;
+        ++runner.at;
+        any = true;
+      }
+    return any;
+  }
+
+  bool advance(const ChannelEvent &event) {
+    State &state = states[event.channel];
+    int64_t depth = cast<ChannelType>(event.channel.getType()).getDepth();
+    switch (event.kind) {
+    case ChannelEvent::Put:
+      return state.filled - state.released < depth && ++state.filled;
+    case ChannelEvent::Take:
+      return state.taken < state.filled && ++state.taken;
+    case ChannelEvent::Release:
+      return state.released < state.taken && ++state.released;
+    case ChannelEvent::Drain:
+    case ChannelEvent::Sync:
+      return true;
+    }
+    llvm_unreachable("all events are handled");
+  }
+
+  LogicalResult emitBlocked(const ChannelEvent &event) {
+    InFlightDiagnostic diagnostic =
+        event.op->emitError()
+        << "V12: expected the roles to pass every tile on, found all that are "
+           "left waiting for each other";
+    for (Runner &runner : runners)
+      if (const ChannelEvent *other = runner.next();
+          other && other->op != event.op)
+        diagnostic.attachNote(other->op->getLoc()) << "another role waits here";
+    return diagnostic;
+  }
+
+  std::vector<Runner> runners;
+  llvm::MapVector<Value, State> states;
+};
+
 struct VerifyPipe : attn::impl::VerifyPipeBase<VerifyPipe> {
   void runOnOperation() override {
     WalkResult result = getOperation()->walk([](gpu::GPUFuncOp func) {
@@ -235,7 +339,8 @@ struct VerifyPipe : attn::impl::VerifyPipeBase<VerifyPipe> {
       for (RoleOp role : func.getBody().front().getOps<RoleOp>())
         if (failed(RoleVerifier(role).run()))
           return WalkResult::interrupt();
-      return WalkResult::advance();
+      return failed(FlowVerifier(func).run()) ? WalkResult::interrupt()
+                                              : WalkResult::advance();
     });
     if (result.wasInterrupted())
       signalPassFailure();

@@ -19,10 +19,45 @@ using namespace attn::tile;
 // for_work
 //===----------------------------------------------------------------------===//
 
+/// `iter(%arg = %init, ...) : (types)`, if it is there.
+static ParseResult
+parseCarried(OpAsmParser &parser, SmallVectorImpl<OpAsmParser::Argument> &args,
+             SmallVectorImpl<OpAsmParser::UnresolvedOperand> &inits,
+             SmallVectorImpl<Type> &types) {
+  SMLoc loc = parser.getCurrentLocation();
+  if (failed(parser.parseOptionalKeyword("iter")))
+    return success();
+  SmallVector<OpAsmParser::Argument> carried;
+  if (parser.parseAssignmentList(carried, inits) || parser.parseColon() ||
+      parser.parseLParen() || parser.parseTypeList(types) ||
+      parser.parseRParen())
+    return failure();
+  if (types.size() != carried.size())
+    return parser.emitError(loc)
+           << "expected " << carried.size() << " types, found " << types.size();
+  for (auto [arg, type] : llvm::zip(carried, types)) {
+    arg.type = type;
+    args.push_back(arg);
+  }
+  return success();
+}
+
+static void printCarried(OpAsmPrinter &printer, ValueRange arguments,
+                         ValueRange inits) {
+  if (inits.empty())
+    return;
+  printer << " iter(";
+  llvm::interleaveComma(llvm::zip(arguments, inits), printer, [&](auto pair) {
+    printer << std::get<0>(pair) << " = " << std::get<1>(pair);
+  });
+  printer << ") : (" << inits.getTypes() << ")";
+}
+
 ParseResult ForWorkOp::parse(OpAsmParser &parser, OperationState &state) {
   Builder &builder = parser.getBuilder();
   SmallVector<OpAsmParser::Argument> args;
-  SmallVector<OpAsmParser::UnresolvedOperand> operands;
+  SmallVector<OpAsmParser::UnresolvedOperand> operands, inits;
+  SmallVector<Type> types;
   int64_t step;
   Type i32 = builder.getI32Type();
   if (parser.parseArgumentList(args, OpAsmParser::Delimiter::Paren) ||
@@ -33,6 +68,11 @@ ParseResult ForWorkOp::parse(OpAsmParser &parser, OperationState &state) {
     return failure();
   for (auto &arg : args)
     arg.type = i32;
+  SMLoc initLoc = parser.getCurrentLocation();
+  if (parseCarried(parser, args, inits, types) ||
+      parser.resolveOperands(inits, types, initLoc, state.operands))
+    return failure();
+  state.addTypes(types);
   state.addAttribute("step", builder.getI64IntegerAttr(step));
   Region *body = state.addRegion();
   if (parser.parseRegion(*body, args) ||
@@ -45,22 +85,26 @@ ParseResult ForWorkOp::parse(OpAsmParser &parser, OperationState &state) {
 void ForWorkOp::print(OpAsmPrinter &printer) {
   printer << " (" << getB() << ", " << getH() << ", " << getM0() << ") in ("
           << getBatch() << ", " << getHeads() << ", " << getRows() << ") step "
-          << getStep() << " ";
+          << getStep();
+  printCarried(printer, getIterArgs(), getInits());
+  printer << " ";
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false,
-                      /*printBlockTerminators=*/false);
+                      /*printBlockTerminators=*/!getInits().empty());
   printer.printOptionalAttrDict((*this)->getAttrs(), {"step"});
 }
 
 LogicalResult ForWorkOp::verifyRegions() {
+  SmallVector<Type> expected(3, IntegerType::get(getContext(), 32));
+  llvm::append_range(expected, getInits().getTypes());
   TypeRange arguments(ValueRange(getBody().getArguments()));
-  Type i32 = IntegerType::get(getContext(), 32);
-  if (arguments != TypeRange({i32, i32, i32}))
-    return emitOpError() << "T11: expected block arguments (i32, i32, i32), "
-                            "found ("
-                         << arguments << ")";
+  if (arguments != TypeRange(expected))
+    return emitOpError() << "T11: expected block arguments (" << expected
+                         << "), found (" << arguments << ")";
   auto yield = dyn_cast<YieldOp>(getBody().front().getTerminator());
-  if (!yield || !yield.getValues().empty())
-    return emitOpError() << "T11: expected the body to yield nothing";
+  if (!yield || yield.getValues().getTypes() != getInits().getTypes() ||
+      getResultTypes() != getInits().getTypes())
+    return emitOpError() << "T11: expected the body to yield ("
+                         << getInits().getTypes() << ")";
   if (static_cast<int64_t>(getStep()) < 1)
     return emitOpError() << "T11: expected a positive step, found "
                          << static_cast<int64_t>(getStep());
@@ -99,20 +143,8 @@ ParseResult ForKeysOp::parse(OpAsmParser &parser, OperationState &state) {
     return failure();
   args.push_back(key);
   SMLoc initLoc = parser.getCurrentLocation();
-  if (succeeded(parser.parseOptionalKeyword("iter"))) {
-    SmallVector<OpAsmParser::Argument> iterArgs;
-    if (parser.parseAssignmentList(iterArgs, inits) || parser.parseColon() ||
-        parser.parseLParen() || parser.parseTypeList(types) ||
-        parser.parseRParen())
-      return failure();
-    if (types.size() != iterArgs.size())
-      return parser.emitError(initLoc) << "expected " << iterArgs.size()
-                                       << " types, found " << types.size();
-    for (auto [arg, type] : llvm::zip(iterArgs, types)) {
-      arg.type = type;
-      args.push_back(arg);
-    }
-  }
+  if (parseCarried(parser, args, inits, types))
+    return failure();
   if (parser.resolveOperands(bounds, i32, state.operands) ||
       parser.resolveOperands(full, i32, state.operands) ||
       parser.resolveOperands(inits, types, initLoc, state.operands))
@@ -136,14 +168,7 @@ void ForKeysOp::print(OpAsmPrinter &printer) {
   if (getFullBegin())
     printer << " full (" << getFullBegin() << ", " << getFullEnd() << ")";
   printer << " step " << getStep();
-  if (!getInits().empty()) {
-    printer << " iter(";
-    llvm::interleaveComma(
-        llvm::zip(getIterArgs(), getInits()), printer, [&](auto pair) {
-          printer << std::get<0>(pair) << " = " << std::get<1>(pair);
-        });
-    printer << ") : (" << getInits().getTypes() << ")";
-  }
+  printCarried(printer, getIterArgs(), getInits());
   printer << " ";
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
   printer.printOptionalAttrDict(
@@ -223,6 +248,13 @@ LogicalResult FillOp::verify() {
     return emitOpError() << "T15: expected a tile of " << getScalar().getType()
                          << " in registers, found " << tile;
   return success();
+}
+
+LogicalResult MakeViewOp::verify() {
+  if (getPosition().empty() || getPosition().size() == 2)
+    return success();
+  return emitOpError() << "T23: expected a head and a batch entry, found "
+                       << getPosition().size() << " indices";
 }
 
 LogicalResult DotOp::verify() {

@@ -45,6 +45,10 @@ void allocate(gpu::GPUFuncOp func) {
     }
     next = llvm::alignTo(next + size, ringAlignment);
   }
+  func.walk([&](warp::MbarAllocOp barriers) {
+    barriers.setOffset(next);
+    next += barriers.getType().getBytes();
+  });
   func->setAttr("attn.shared_bytes", builder.getI64IntegerAttr(next));
 }
 

@@ -49,7 +49,7 @@ public:
       if (failed(verifyUses(place)))
         return failure();
     }
-    return verifyLeft();
+    return success();
   }
 
 private:
@@ -130,39 +130,6 @@ private:
       return;
     known->second = place.younger;
     pending.push_back(place);
-  }
-
-  /// The a in registers passes through a wait that covers the product.
-  LogicalResult verifyLeft() {
-    if (product.getASlot())
-      return success();
-    Place place{product.getA(), product->getBlock(), product, 0};
-    if (isCovered(place))
-      return success();
-    return product.emitError() << "W8: expected a warp.wgmma_wait that covers "
-                                  "this product and through which its a passes";
-  }
-
-  bool isCovered(const Place &place) {
-    for (OpOperand &use : place.value.getUses()) {
-      Operation *op = use.getOwner();
-      if (op->getBlock() != place.block)
-        continue;
-      std::optional<int64_t> younger = countUntil(place, op);
-      if (!younger)
-        continue;
-      auto wait = dyn_cast<WgmmaWaitOp>(op);
-      if (wait && static_cast<int64_t>(wait.getPending()) <= *younger)
-        return true;
-      auto loop = dyn_cast<scf::ForOp>(op->getParentOp());
-      if (!loop || !isa<scf::YieldOp>(op))
-        continue;
-      Value next = loop.getRegionIterArg(use.getOperandNumber());
-      if (next != place.value &&
-          isCovered({next, loop.getBody(), nullptr, *younger}))
-        return true;
-    }
-    return false;
   }
 
   InFlightDiagnostic report(Operation *op) {

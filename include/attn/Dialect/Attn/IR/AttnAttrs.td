@@ -175,6 +175,16 @@ def Attn_MaxMode : Attn_Enum<"MaxMode", "When the running maximum is updated", [
   I32EnumCase<"Stale", 2, "stale">
 ]>;
 
+def Attn_MmaKind : Attn_Enum<"MmaKind", "Instruction that multiplies tiles", [
+  I32EnumCase<"Sync", 0, "sync">,
+  I32EnumCase<"Wgmma", 1, "wgmma">
+]>;
+
+def Attn_Loader : Attn_Enum<"Loader", "What moves tiles into shared memory", [
+  I32EnumCase<"CpAsync", 0, "cp_async">,
+  I32EnumCase<"Tma", 1, "tma">
+]>;
+
 def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
   let summary = "How a kernel is scheduled";
   let description = [{
@@ -185,8 +195,13 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
     - `tile = MxN`: query rows and keys of a tile.
     - `warps`: warps that compute, of 32 threads.
     - `stages`: slots of the ring of K and of the ring of V.
-    - `consumers`, `overlap`, `turns`, `persistent`, `max`: see
-      docs/Architecture.md.
+    - `consumers`: warpgroups (four warps) that compute, where the mma is wgmma.
+    - `overlap`: by how many tiles S = QK runs ahead of O += PV: 0 or 1.
+    - `turns`: consumers issue their products one after the other (ping-pong).
+    - `persistent`: as many blocks as the GPU holds, each of many work items.
+    - `max`: when the running row maximum follows (exact: in every tile).
+    - `mma` (unset: sync), `loader` (unset: cp_async).
+    - `producer`: a role of its own loads tiles (unset: the compute role does).
 
     Constraints:
     - (A1) every number is positive, except `overlap`, which may be 0.
@@ -210,7 +225,10 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
     OptionalParameter<"std::optional<int64_t>">:$overlap,
     OptionalParameter<"std::optional<bool>">:$turns,
     OptionalParameter<"std::optional<bool>">:$persistent,
-    OptionalParameter<"std::optional<::attn::ir::MaxMode>">:$max);
+    OptionalParameter<"std::optional<::attn::ir::MaxMode>">:$max,
+    OptionalParameter<"std::optional<::attn::ir::MmaKind>">:$mma,
+    OptionalParameter<"std::optional<::attn::ir::Loader>">:$loader,
+    OptionalParameter<"std::optional<bool>">:$producer);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
@@ -219,6 +237,12 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
       return getKind() != ScheduleKind::Auto && getTileM() && getTileN() &&
              getWarps() && getStages();
     }
+    bool usesWgmma() const { return getMma() == MmaKind::Wgmma; }
+    bool usesTma() const { return getLoader() == Loader::Tma; }
+    bool hasProducer() const { return getProducer().value_or(false); }
+    /// Warps of the producer: a warpgroup, the unit that can give registers
+    /// away; 0 without one.
+    int64_t getProducerWarps() const { return hasProducer() ? 4 : 0; }
   }];
 }
 

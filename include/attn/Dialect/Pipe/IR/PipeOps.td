@@ -11,6 +11,7 @@
 include "attn/Dialect/Pipe/IR/PipeDialect.td"
 include "attn/Dialect/Tile/IR/TileTypes.td"
 include "mlir/IR/AttrTypeBase.td"
+include "mlir/Dialect/LLVMIR/LLVMOpBase.td"
 include "mlir/IR/EnumAttr.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
@@ -23,10 +24,14 @@ def Pipe_ChannelType : TypeDef<Pipe_Dialect, "Channel"> {
     `!pipe.channel<!tile.val<[k:64, d:128] x bf16, shared 2>>`: two slots, each
     holding one tile. The tile with ordinal n lies in slot n modulo the depth.
 
+    A channel that is `fed` (`!pipe.channel<..., fed>`) is filled by a role of its
+    own: puts wait until a slot was released, takes until it was filled, and the
+    tiles pass in the order of the puts.
+
     Constraint: (P1) the tile is shared and has two axes.
   }];
-  let parameters = (ins "::attn::tile::ValType":$tile);
-  let assemblyFormat = "`<` $tile `>`";
+  let parameters = (ins "::attn::tile::ValType":$tile, DefaultValuedParameter<"bool", "false">:$fed);
+  let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     int64_t getDepth() const { return getTile().getSharedSlots(); }
@@ -35,7 +40,8 @@ def Pipe_ChannelType : TypeDef<Pipe_Dialect, "Channel"> {
 
 def Pipe_Via : I32EnumAttr<"Via", "what moves a tile into a channel", [
     I32EnumAttrCase<"CpAsync", 0, "cp_async">,
-    I32EnumAttrCase<"Store", 1, "st">]> {
+    I32EnumAttrCase<"Store", 1, "st">,
+    I32EnumAttrCase<"Tma", 2, "tma">]> {
   let cppNamespace = "::attn::pipe";
 }
 
@@ -56,7 +62,8 @@ def Pipe_AtAttr : AttrDef<Pipe_Dialect, "At"> {
 def Pipe_RoleOp : Pipe_Op<"role", [NoTerminator, SingleBlock]> {
   let summary = "a group of warps that runs a region";
   let description = [{
-    A kernel with one role feeds itself.
+    A kernel with one role feeds itself. Of several, one feeds the channels that
+    the others take from; roles stand in the order of their warps.
 
     Constraints: (P2) 1 to 32 warps; (P4) the channels it opens have names of
     their own.
@@ -74,22 +81,27 @@ def Pipe_RoleOp : Pipe_Op<"role", [NoTerminator, SingleBlock]> {
   let hasRegionVerifier = 1;
 }
 
-def Pipe_OpenOp : Pipe_Op<"open", [MemoryEffects<[MemAlloc]>]> {
+def Pipe_OpenOp : Pipe_Op<"open", [MemoryEffects<[MemAlloc]>, AttrSizedOperandSegments]> {
   let summary = "makes a channel";
   let description = [{
-    `via` says what fills it. `alias` lets the channel use the memory of another
-    one, which is empty whenever this one is in use.
+    `via` says what fills it; through `tma` it is a copy of boxes that the tensor
+    map `map`, a kernel argument, describes. `alias` lets the channel use the
+    memory of another one, which is empty whenever this one is in use.
 
-    Constraint: (P6) the aliased channel is the result of a `pipe.open`.
+    Constraints: (P6) the aliased channel is the result of a `pipe.open`; (P10) a
+    channel has a map exactly when it is filled through tma.
 
     ```mlir
     %qc = pipe.open "q" via cp_async : !pipe.channel<!tile.val<[q:128, d:128] x bf16, shared 1>>
+    %kc = pipe.open "k" via tma map %k_map : !llvm.ptr : !pipe.channel<!tile.val<[k:128, d:128] x bf16, shared 2>, fed>
     %oc = pipe.open "o" via st alias %qc : !pipe.channel<!tile.val<[q:128, d:128] x bf16, shared 1>> : !pipe.channel<!tile.val<[q:128, v:64] x bf16, shared 1>>
     ```
   }];
-  let arguments = (ins StrAttr:$name, Pipe_Via:$via, Optional<Pipe_ChannelType>:$alias);
+  let arguments = (ins StrAttr:$name, Pipe_Via:$via, Optional<LLVM_AnyPointer>:$map,
+                       Optional<Pipe_ChannelType>:$alias);
   let results = (outs Pipe_ChannelType:$channel);
-  let assemblyFormat = "$name `via` $via (`alias` $alias^ `:` type($alias))? attr-dict `:` type($channel)";
+  let assemblyFormat = [{$name `via` $via (`map` $map^ `:` type($map))? (`alias` $alias^ `:` type($alias))?
+                         attr-dict `:` type($channel)}];
   let hasVerifier = 1;
 }
 
@@ -149,6 +161,50 @@ def Pipe_ReleaseOp : Pipe_Op<"release"> {
   }];
   let arguments = (ins Pipe_ChannelType:$channel, I32:$ordinal);
   let assemblyFormat = "$channel `[` $ordinal `]` attr-dict `:` type($channel)";
+}
+
+def Pipe_AwaitOp : Pipe_Op<"await", [AllTypesMatch<["values", "results"]>]> {
+  let summary = "waits for asynchronous products";
+  let description = [{
+    Returns its values once at most `pending` of the `async` dots started before
+    are under way. Besides the results of the dots that it waits for, values may
+    pass through it that must not be used earlier: registers that an operand
+    still occupies are free only then.
+
+    Constraint: (P11) there is a value, and `pending` is not negative.
+
+    ```mlir
+    %S1 = pipe.await %S pending 1 : !tile.val<[q:128, k:128] x f32>
+    ```
+  }];
+  let arguments = (ins Variadic<Tile_ValType>:$values, I64Attr:$pending);
+  let results = (outs Variadic<Tile_ValType>:$results);
+  let assemblyFormat = "$values `pending` $pending attr-dict `:` type($values)";
+  let hasVerifier = 1;
+}
+
+def Pipe_TurnWaitOp : Pipe_Op<"turn_wait"> {
+  let summary = "waits until it is this warpgroup's turn";
+  let description = [{
+    The warpgroups of a role take turns: each waits here for the one before it
+    to have passed (`pipe.turn_pass`). The first one does not wait the first time.
+    It orders when products are started, not what they compute.
+
+    ```mlir
+    pipe.turn_wait
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+def Pipe_TurnPassOp : Pipe_Op<"turn_pass"> {
+  let summary = "gives the turn to the next warpgroup of the role";
+  let description = [{
+    ```mlir
+    pipe.turn_pass
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
 }
 
 def Pipe_SyncOp : Pipe_Op<"sync"> {

@@ -59,6 +59,79 @@ def OverlapLoads : Pass<"attn-overlap-loads"> {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def OverlapGemms : Pass<"attn-overlap-gemms"> {
+  let summary = "Starts the logits of the next tile before this tile's output";
+  let description = [{
+    With `overlap = 1` the key loop is rotated by half a tile: while the softmax
+    of one tile runs, the product O += P V of the tile before is under way.
+    There is one rotated loop; the first tile's front and the last one's back
+    stand before and behind it. Before:
+
+    ```mlir
+    %r:3 = tile.for_keys mixed (%k0) in (%begin, %end) ... iter(%m, %l, %O) {
+      front: S(k0), softmax -> %m1, %l1, %P16, %O1 (rescaled)
+      back:  %O2 = %O1 + %P16 V(k0)
+      tile.yield %m1, %l1, %O2
+    }
+    ```
+
+    After:
+
+    ```mlir
+    %r:3 = scf.if %any {
+      front(last tile)
+      %s:4 = tile.for_keys mixed (%k0) in (%begin, %last) ... iter(%m, %l, %O1, %P16) {
+        S(k0)
+        %O2 = %O1 + %P16 V(k0 + step)
+        rest of front(k0) with %O2
+        tile.yield %m1, %l1, %O1', %P16'
+      }
+      %O = %s#2 + %s#3 V(begin)
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
+def PartitionRoles : Pass<"attn-partition-roles"> {
+  let summary = "Gives puts a role of their own";
+  let description = [{
+    With a producer the kernel gets a second role: a copy of the loops that holds
+    the puts, in the order in which the computing role takes the tiles, and
+    scalar code. The computing role keeps everything else.
+  }];
+  let dependentDialects = ["::mlir::scf::SCFDialect"];
+}
+
+def NumberTiles : Pass<"attn-number-tiles"> {
+  let summary = "Counts the tiles of channels that another role feeds";
+  let description = [{
+    Producer and consumer agree about a tile by its number: the n-th put is the
+    n-th take. A cursor for each channel is carried through the loops of each
+    role, across work items.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
+def PlaceAwaits : Pass<"attn-place-awaits"> {
+  let summary = "Starts products asynchronously and waits where they are used";
+  let description = [{
+    For wgmma. A dot's result is awaited before its first use, with as many
+    products pending as were started since. The weights that refill registers
+    which the product still reads pass through the same await. Slots are released
+    behind it.
+  }];
+}
+
+def InsertTurns : Pass<"attn-insert-turns"> {
+  let summary = "Lets warpgroups start their products one after the other";
+  let description = [{
+    With `turns`, the products of a tile are started between `pipe.turn_wait` and
+    `pipe.turn_pass`: while one warpgroup's are computed, the others run their
+    softmax (FlashAttention-3, ping-pong).
+  }];
+}
+
 def PlaceWaits : Pass<"attn-place-waits"> {
   let summary = "Counts what may be pending at each take; places syncs";
   let description = [{
@@ -131,7 +204,10 @@ def VerifyPipe : Pass<"attn-verify-pipe"> {
     - (V10) a put with `ahead = n` in a key loop fetches the keys n steps left of
       k0, one before the loops those n + 1 steps left of their end, under the
       ordinal that the take has for these keys; each key loop ends where the one
-      before begins.
+      before begins;
+    - (V11) of a channel that another role feeds, every tile that is put is taken
+      and released, in the order of the puts;
+    - (V12) with the depth of each such channel no role waits for ever.
   }];
 }
 

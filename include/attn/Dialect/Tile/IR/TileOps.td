@@ -32,8 +32,11 @@ def Tile_ForWorkOp : Tile_Op<"for_work", [SingleBlockImplicitTerminator<"YieldOp
     the lowering hands them out to blocks with the last rows of a head first,
     because under causal masks those are the longest.
 
-    Constraint: (T11) the body takes three i32 (b, h, m0), yields nothing, and
-    the step is positive.
+    Values carried with `iter` go from item to item of one block: they may count
+    what the block did, never change a result.
+
+    Constraint: (T11) the body takes three i32 (b, h, m0) and the carried values,
+    yields values of their types, and the step is positive.
 
     ```mlir
     tile.for_work (%b, %h, %m0) in (%batch, %heads, %rows) step 128 {
@@ -41,7 +44,8 @@ def Tile_ForWorkOp : Tile_Op<"for_work", [SingleBlockImplicitTerminator<"YieldOp
     }
     ```
   }];
-  let arguments = (ins I32:$batch, I32:$heads, I32:$rows, I64Attr:$step);
+  let arguments = (ins I32:$batch, I32:$heads, I32:$rows, I64Attr:$step, Variadic<AnyType>:$inits);
+  let results = (outs Variadic<AnyType>:$results);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasRegionVerifier = 1;
@@ -49,6 +53,7 @@ def Tile_ForWorkOp : Tile_Op<"for_work", [SingleBlockImplicitTerminator<"YieldOp
     ::mlir::Value getB() { return getBody().getArgument(0); }
     ::mlir::Value getH() { return getBody().getArgument(1); }
     ::mlir::Value getM0() { return getBody().getArgument(2); }
+    ::mlir::Block::BlockArgListType getIterArgs() { return getBody().getArguments().drop_front(3); }
   }];
 }
 
@@ -119,15 +124,22 @@ def Tile_MakeViewOp : Tile_Op<"make_view", [Pure]> {
   let summary = "a matrix at an offset from a pointer";
   let description = [{
     `rows` rows at `stride` elements from each other, the first one `offset`
-    elements after `base`. All of it in 64 bits (contract C10).
+    elements after `base`. All of it in 64 bits (contract C10). `at` says the same
+    offset as the indices of the head and of the batch entry, for loads that
+    compute the address themselves.
+
+    Constraint: (T23) a position is a head and a batch entry.
 
     ```mlir
     %kv = tile.make_view "k" %k[%offset] stride %stride rows %k_len : !tile.view<72 x bf16>
     ```
   }];
-  let arguments = (ins StrAttr:$name, Tile_GlobalPtr:$base, I64:$offset, I64:$stride, I32:$rows);
+  let arguments = (ins StrAttr:$name, Tile_GlobalPtr:$base, I64:$offset, I64:$stride, I32:$rows,
+                       Variadic<I32>:$position);
   let results = (outs Tile_ViewType:$view);
-  let assemblyFormat = "$name $base `[` $offset `]` `stride` $stride `rows` $rows attr-dict `:` type($view)";
+  let assemblyFormat = [{$name $base `[` $offset `]` `stride` $stride `rows` $rows (`at` `(` $position^ `)`)?
+                         attr-dict `:` type($view)}];
+  let hasVerifier = 1;
 }
 
 def Tile_LoadOp : Tile_Op<"load", [MemoryEffects<[MemRead]>]> {
@@ -193,7 +205,8 @@ def Tile_DotOp : Tile_Op<"dot", [Pure]> {
   let description = [{
     `result[x, y] = init[x, y] + sum over c of lhs[x, c] * rhs[y, c]`: axes are
     found by name, so `rhs` may have `c` as its first axis. Products are exact,
-    sums are f32.
+    sums are f32. An `async` dot is only started: its result, and operands in
+    registers, belong to it until a `pipe.await` (pipe level).
 
     Constraints: (T5) both have two axes, one of them `over`, of one size; (T6) the result
     has the two other axes, lhs first, in f32; (T7) the element types of lhs and
@@ -203,9 +216,10 @@ def Tile_DotOp : Tile_Op<"dot", [Pure]> {
     %S = tile.dot %Q, %K over "d" : !tile.val<[q:128, d:128] x bf16>, !tile.val<[k:64, d:128] x bf16> -> !tile.val<[q:128, k:64] x f32>
     ```
   }];
-  let arguments = (ins Tile_ValType:$lhs, Tile_ValType:$rhs, Optional<Tile_ValType>:$init, StrAttr:$over);
+  let arguments = (ins Tile_ValType:$lhs, Tile_ValType:$rhs, Optional<Tile_ValType>:$init, StrAttr:$over,
+                       UnitAttr:$async);
   let results = (outs Tile_ValType:$result);
-  let assemblyFormat = [{$lhs `,` $rhs (`init` $init^ `:` type($init))? `over` $over attr-dict `:`
+  let assemblyFormat = [{$lhs `,` $rhs (`init` $init^ `:` type($init))? `over` $over (`async` $async^)? attr-dict `:`
                          type($lhs) `,` type($rhs) `->` type($result)}];
   let hasVerifier = 1;
 }

@@ -31,6 +31,15 @@ def AllocateShared : Pass<"attn-allocate-shared"> {
   }];
 }
 
+def AssignRegisters : Pass<"attn-assign-registers"> {
+  let summary = "Moves registers from the role that loads to the one that computes";
+  let description = [{
+    A kernel of two roles is launched with as many registers for each thread as
+    the multiprocessor has; the loading role gives up what it does not need
+    (`setmaxnreg`). With 4 + 8 warps: 168 at launch become 40 and 232.
+  }];
+}
+
 def VerifyWarp : Pass<"attn-verify-warp"> {
   let summary = "Checks that a module is at the warp level and whole";
   let description = [{
@@ -43,8 +52,10 @@ def VerifyWarp : Pass<"attn-verify-warp"> {
     * (W5) an mbarrier is initialised once and published before any use;
     * (W6) the roles ask for no more registers than the launch has;
     * (W7) a named barrier serves one purpose, and all warps of a role meet at it;
-    * (W8) what a product reads and writes in registers passes through a wait
-      that covers it before anything else touches it;
+    * (W8) the result of a product passes through a wait that covers it before
+      anything else touches it (an operand in registers is a value that stays;
+      what refills its registers is made to pass through the same wait by
+      attn-place-awaits, and ptxas says where it is not: C7513);
     * (W9) a store to bytes that products read or tensor copies write is followed
       by `warp.fence_async` and then by a barrier or an arrival.
   }];
