@@ -298,3 +298,42 @@ gpu.func @w9_copy(%c0: i32, %ptr: !llvm.ptr<1>, %stride: i64) kernel {
 }
 }
 }
+
+// -----
+
+module attributes {attn.target = "sm_90a"} {
+gpu.module @m {
+gpu.func @w10_arrivals(%slot: i32) kernel {
+  %bars = warp.mbar_alloc {offset = 0 : i64} : !warp.barriers<2>
+  // expected-error @below {{W10: expected 8 arrivals, as many as the roles and copies of this kernel make, found 4}}
+  warp.mbar_init %bars {arrivals = 4 : i64} : !warp.barriers<2>
+  warp.mbar_publish {warps = 12 : i64}
+  warp.role "compute" first 4 warps 8 {
+    warp.mbar_arrive %bars[%slot] : !warp.barriers<2>
+  }
+  gpu.return
+}
+}
+}
+
+// -----
+
+!tile = !warp.buffer<1x64x64xbf16>
+module attributes {attn.target = "sm_90a"} {
+gpu.module @m {
+gpu.func @w10_bytes(%map: !llvm.ptr, %slot: i32) kernel {
+  %k = warp.alloc {offset = 0 : i64} : !tile
+  %bars = warp.mbar_alloc {offset = 8192 : i64} : !warp.barriers<2>
+  warp.mbar_init %bars {arrivals = 1 : i64} : !warp.barriers<2>
+  warp.mbar_publish {warps = 12 : i64}
+  warp.role "load" first 0 warps 4 {
+    warp.single {
+      // expected-error @below {{W10: expected 8192 bytes, what the copies behind bring, found 4096}}
+      warp.mbar_expect %bars[%slot], bytes = 4096 : !warp.barriers<2>
+      warp.tma_load %k[%slot], %map, (%slot, %slot, %slot) signals %bars[%slot] : !tile, !warp.barriers<2>
+    }
+  }
+  gpu.return
+}
+}
+}

@@ -13,7 +13,9 @@
 
 #include "attn/Pipelines/Lower.h"
 #include "attn/Sim/Simulator.h"
+#include "attn/Target/Ptx.h"
 
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
 
@@ -21,6 +23,7 @@
 
 #include <cstring>
 #include <random>
+#include <regex>
 
 using namespace mlir;
 using namespace attn;
@@ -141,6 +144,29 @@ protected:
   LaunchConfig config;
   std::mt19937 random{7};
 };
+
+/// To the optimiser no text with a barrier in it may change its control flow,
+/// which MLIR's inline assembly cannot say.
+TEST(WgmmaText, IsConvergent) {
+  std::unique_ptr<MLIRContext> context = makeContext();
+  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(
+      std::string(ATTN_WARP_MODULES) + "/wgmma-loop.mlir", context.get());
+  ASSERT_TRUE(module && succeeded(lowerTo(*module, ir::Level::Llvm)));
+  TargetOptions options;
+  options.chip = "sm_90a";
+  std::string text =
+      emitLlvmIr(*module->getOps<gpu::GPUModuleOp>().begin(), options)
+          .value_or("");
+  static const std::regex call(
+      "asm sideeffect \"[^\"]*(wgmma|mbarrier)[^\"]*\".*(#[0-9]+)");
+  int calls = 0;
+  for (std::sregex_iterator it(text.begin(), text.end(), call), end; it != end;
+       ++it, ++calls)
+    EXPECT_NE(text.find("attributes " + it->str(2) + " = { convergent"),
+              std::string::npos)
+        << it->str().substr(0, 80);
+  EXPECT_GE(calls, 10);
+}
 
 TEST_F(Wgmma, OneTile) {
   std::string ptx = compile("wgmma-gemm.mlir");

@@ -30,6 +30,9 @@ llvm::LogicalResult verifyProducts(mlir::gpu::GPUFuncOp kernel);
 /// fenced, and the threads meet.
 llvm::LogicalResult verifyFences(mlir::gpu::GPUFuncOp kernel);
 
+/// W10: a phase of an mbarrier waits for as many arrivals and bytes as come.
+llvm::LogicalResult verifyPhases(mlir::gpu::GPUFuncOp kernel);
+
 } // namespace attn::warp
 
 #endif // ATTN_LIB_DIALECT_WARP_TRANSFORMS_VERIFYASYNC_H

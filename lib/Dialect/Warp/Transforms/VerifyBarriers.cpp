@@ -7,6 +7,7 @@
 
 #include "VerifyAsync.h"
 #include "mlir/IR/Dominance.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace attn::warp;
@@ -70,6 +71,75 @@ LogicalResult attn::warp::verifyBarriers(gpu::GPUFuncOp kernel) {
     op->emitError() << "W5: expected warp.mbar_publish between the "
                        "initialisation of these barriers and their use";
     return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
+//===----------------------------------------------------------------------===//
+// W10: what a phase waits for
+//===----------------------------------------------------------------------===//
+
+/// Arrivals of one phase: one for each warp of the roles that arrive, and one
+/// for the thread that expects bytes. Nothing when some arrive outside a role.
+static std::optional<int64_t> countArrivals(MbarAllocOp alloc) {
+  llvm::SmallSetVector<RoleOp, 2> arriving;
+  int64_t arrivals = 0;
+  for (Operation *user : alloc.getResult().getUsers()) {
+    if (isa<MbarExpectOp>(user))
+      arrivals = 1;
+    if (!isa<MbarArriveOp>(user))
+      continue;
+    auto role = user->getParentOfType<RoleOp>();
+    if (!role)
+      return std::nullopt;
+    arriving.insert(role);
+  }
+  for (RoleOp role : arriving)
+    arrivals += static_cast<int64_t>(role.getWarps());
+  return arrivals;
+}
+
+static LogicalResult verifyArrivals(MbarInitOp init) {
+  auto alloc = init.getBarriers().getDefiningOp<MbarAllocOp>();
+  std::optional<int64_t> arrivals = alloc ? countArrivals(alloc) : std::nullopt;
+  auto expected = static_cast<int64_t>(init.getArrivals());
+  if (!arrivals || *arrivals == 0 || *arrivals == expected)
+    return success();
+  return init.emitError() << "W10: expected " << *arrivals
+                          << " arrivals, as many as the roles and copies of "
+                             "this kernel make, found "
+                          << expected;
+}
+
+/// The copies behind an expectation, up to the next one, bring its bytes. Those
+/// in another block are not followed.
+static LogicalResult verifyBytes(MbarExpectOp expect) {
+  int64_t bytes = 0;
+  for (Operation *op = expect->getNextNode(); op; op = op->getNextNode()) {
+    auto next = dyn_cast<MbarExpectOp>(op);
+    if (next && next.getBarriers() == expect.getBarriers())
+      break;
+    auto load = dyn_cast<TmaLoadOp>(op);
+    if (load && load.getBarriers() == expect.getBarriers())
+      bytes += load.getBuffer().getType().getSlotBytes();
+    else if (op->getNumRegions() != 0)
+      return success();
+  }
+  auto expected = static_cast<int64_t>(expect.getBytes());
+  if (bytes == expected)
+    return success();
+  return expect.emitError()
+         << "W10: expected " << bytes
+         << " bytes, what the copies behind bring, found " << expected;
+}
+
+LogicalResult attn::warp::verifyPhases(gpu::GPUFuncOp kernel) {
+  WalkResult result = kernel.walk([](Operation *op) {
+    auto init = dyn_cast<MbarInitOp>(op);
+    auto expect = dyn_cast<MbarExpectOp>(op);
+    bool good = (!init || succeeded(verifyArrivals(init))) &&
+                (!expect || succeeded(verifyBytes(expect)));
+    return good ? WalkResult::advance() : WalkResult::interrupt();
   });
   return failure(result.wasInterrupted());
 }

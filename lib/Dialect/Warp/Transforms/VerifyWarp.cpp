@@ -40,7 +40,8 @@ public:
                    succeeded(warp::verifyRegisters(func)) &&
                    succeeded(warp::verifyNamedBarriers(func)) &&
                    succeeded(warp::verifyProducts(func)) &&
-                   succeeded(warp::verifyFences(func)));
+                   succeeded(warp::verifyFences(func)) &&
+                   succeeded(warp::verifyPhases(func)));
   }
 
 private:

@@ -57,7 +57,8 @@ def VerifyWarp : Pass<"attn-verify-warp"> {
       what refills its registers is made to pass through the same wait by
       attn-place-awaits, and ptxas says where it is not: C7513);
     * (W9) a store to bytes that products read or tensor copies write is followed
-      by `warp.fence_async` and then by a barrier or an arrival.
+      by `warp.fence_async` and then by a barrier or an arrival;
+    * (W10) a phase of an mbarrier waits for as many arrivals and bytes as come.
   }];
 }
 
