@@ -126,7 +126,7 @@ void addMoves(Forms &forms) {
   auto add = [&](const char *name, const char *body,
                  std::vector<std::string> inputs, std::vector<Output> outputs) {
     forms.push_back(
-        {name, body, std::move(inputs), std::move(outputs), {}, false, {}});
+        {name, body, std::move(inputs), std::move(outputs), {}, false});
   };
   add("mov.b32 pack of b16", "mov.b32 %x0, {%h0, %h1};", {"b16", "b16"},
       {{"%x0", "b32"}});

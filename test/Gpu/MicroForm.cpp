@@ -87,10 +87,13 @@ MicroForm plainForm(const std::string &op, const std::string &type,
 //===----------------------------------------------------------------------===//
 
 std::string MicroForm::ptx() const {
-  std::string text = R"(.version 8.6
+  std::string text =
+      R"(.version 8.6
 .target sm_90a
 .address_size 64
-.visible .entry form(.param .u64 in, .param .u64 out, .param .u64 scratch)
+.visible .entry form(.param .u64 in, .param .u64 out, .param .u64 scratch)" +
+      std::string(map ? ",\n    .param .align 64 .b8 map[128]" : "") +
+      R"()
 .reqntid 128
 {
 .reg .pred %p<8>; .reg .b16 %h<12>, %z<16>; .reg .b32 %r<12>, %x<32>;
@@ -126,6 +129,8 @@ add.s64 %g, %g, %offset;
             "];\ncvt.u32.u64 %r" + n + ", %i" + n + ";\ncvt.u16.u64 %h" + n +
             ", %i" + n + ";\n";
   }
+  if (map)
+    text += "mov.b64 %y6, map;\ncvta.param.u64 %y6, %y6;\n";
   text += body + "\n";
   for (size_t i = 0; i < outputs.size(); ++i) {
     const Output &output = outputs[i];
@@ -179,16 +184,21 @@ private:
       return integer(64) | 1;
     if (kind.compare(0, 5, "tiny ") == 0)
       return tiny(element);
+    if (kind == "pairs f32") // two ordinary numbers in 64 bits
+      return uint64_t(encodeFloat("f32", plain())) << 32 |
+             encodeFloat("f32", plain());
     if (kind.compare(0, 7, "number ") == 0) {
       uint64_t bits = floating(element, elementBits(element));
       double value = decodeAny(element, bits);
       return value == value ? bits : encodeFloat(element, 1.0f);
     }
     if (kind.compare(0, 6, "plain ") == 0)
-      return encodeFloat(element, (generator() % 8193) / 2048.0f - 2.0f);
+      return encodeFloat(element, plain());
     unsigned bits = elementBits(element);
     return isFloatElement(element) ? floating(element, bits) : integer(bits);
   }
+
+  float plain() { return (generator() % 8193) / 2048.0f - 2.0f; }
 
   uint64_t tiny(const std::string &element) {
     int value = int(generator() % 7) - 3;
@@ -287,6 +297,12 @@ std::vector<uint64_t> runForm(Device &device, const MicroForm &form,
   config.grid[0] = formBlocks;
   config.block[0] = formThreads;
   config.arguments = {toArgument(from), toArgument(to), toArgument(scratch)};
+  if (form.map) {
+    TensorMap map = *form.map;
+    map.base = form.mapsScratch ? scratch : from;
+    EncodedTensorMap encoded = device.encodeTensorMap(map);
+    config.arguments.emplace_back(encoded.begin(), encoded.end());
+  }
   std::unique_ptr<DeviceModule> module = device.loadModule(form.ptx());
   module->launch("form", config);
   device.synchronize();
@@ -395,6 +411,7 @@ std::vector<MicroForm> allForms() {
   addWarpForms(forms);
   addMemoryForms(forms);
   addMatrixForms(forms);
+  addAsyncForms(forms);
   return forms;
 }
 

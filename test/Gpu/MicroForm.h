@@ -19,6 +19,7 @@
 #include "attn/Runtime/Device.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -54,7 +55,11 @@ struct MicroForm {
   /// The payload of a NaN result is left open.
   bool anyNan = false;
   /// Why a GPU may differ all the same; empty: it must not.
-  std::string known;
+  std::string known = {};
+  /// A tensor over the inputs (or the scratch memory that %g points into); its
+  /// map's generic address is %y6.
+  std::optional<TensorMap> map = std::nullopt;
+  bool mapsScratch = false;
 
   std::string ptx() const; ///< kernel `form`
 };
@@ -86,6 +91,7 @@ void addConversionForms(std::vector<MicroForm> &forms);
 void addWarpForms(std::vector<MicroForm> &forms);
 void addMemoryForms(std::vector<MicroForm> &forms);
 void addMatrixForms(std::vector<MicroForm> &forms);
+void addAsyncForms(std::vector<MicroForm> &forms);
 std::vector<MicroForm> allForms();
 
 /// `op` of inputs 0, 1, ... with result type `type`: the plain case.

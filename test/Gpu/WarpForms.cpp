@@ -15,13 +15,8 @@ using Forms = std::vector<MicroForm>;
 void add(Forms &forms, const std::string &name, const std::string &body,
          std::vector<std::string> inputs, std::vector<Output> outputs,
          Tolerance tolerance = {}) {
-  forms.push_back({name,
-                   body,
-                   std::move(inputs),
-                   std::move(outputs),
-                   tolerance,
-                   false,
-                   {}});
+  forms.push_back(
+      {name, body, std::move(inputs), std::move(outputs), tolerance, false});
 }
 
 void addShuffles(Forms &forms) {
