@@ -93,8 +93,11 @@ struct WgmmaLowering : WarpPattern<WgmmaOp> {
     group.transposed = op.getTransposed();
     if (op.getAcc())
       group.acc = adaptor.getAcc();
+    // Descriptors that are the same each time a loop runs would all wait in
+    // registers through it, and there are not as many uniform ones: pinned.
     if (auto a = dyn_cast<BufferType>(op.getA().getType())) {
-      Value low = leftWord(op, emitter, a, adaptor.getA().front());
+      Value low =
+          pin(emitter, leftWord(op, emitter, a, adaptor.getA().front()));
       for (int64_t step = 0; step < steps; ++step)
         group.aDescriptors.push_back(
             descriptor(emitter, low, columnStep(a, step)));
@@ -103,6 +106,8 @@ struct WgmmaLowering : WarpPattern<WgmmaOp> {
       group.aValues = adaptor.getA().take_front(steps * stepRegisters);
     }
     Value low = lowWord(emitter, b, adaptor.getB().front(), op.getBSlot());
+    if (b.getSlots() == 1)
+      low = pin(emitter, low);
     for (int64_t step = 0; step < steps; ++step)
       group.bDescriptors.push_back(descriptor(
           emitter, low,
