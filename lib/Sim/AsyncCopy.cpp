@@ -57,7 +57,7 @@ void land(Warp &warp, PendingCopy &copy, unsigned lane) {
   std::memcpy(warp.block->shared.data() + copy.offset[lane],
               copy.data[lane].data(), copy.bytes);
   if (SharedShadow *shadow = warp.block->shadow.get())
-    shadow->landCopy(warp, copy.offset[lane], copy.bytes);
+    shadow->landCopy(warp, lane, copy.offset[lane], copy.bytes);
   copy.lanes &= ~(uint32_t(1) << lane);
 }
 

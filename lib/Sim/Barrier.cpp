@@ -50,8 +50,9 @@ void Barriers::arrive(Warp &warp, const Inst &inst, unsigned id,
   barrier.voters += static_cast<uint32_t>(__builtin_popcount(warp.exec));
   barrier.votes += static_cast<uint32_t>(__builtin_popcount(vote));
   if (block.shadow) {
+    warp.shareKnowledge();
     barrier.clock.join(warp.clock);
-    warp.tick();
+    warp.synchronizeLanes();
   }
   ++block.cluster.events;
   if (waits) {
@@ -164,6 +165,7 @@ void runWarpSync(Warp &warp, const Inst &inst) {
   const uint32_t *masks = warp.lanes(inst.src(0));
   uint32_t mask = masks[__builtin_ctz(warp.exec)];
   warp.requireLanes(inst, mask & warp.live());
+  warp.synchronizeLanes();
 }
 
 void decodeBarrier(Builder &b) {

@@ -96,8 +96,10 @@ void Block::warpEnded(Warp &warp) {
   ++cluster.events;
   barriers.warpEnded(*this);
   cluster.barrier.warpEnded(cluster);
-  if (shadow)
+  if (shadow) {
+    warp.shareKnowledge();
     endClock.join(warp.clock);
+  }
   if (--running == 0)
     end();
 }

@@ -196,9 +196,8 @@ void runWaitGroup(Warp &warp, const Inst &inst) {
       return;
     unsigned actor =
         warp.findActor(Actors::Kind::BulkStores, warp.id * warpSize + lane);
-    uint32_t &known = warp.clock.time[actor];
     uint32_t start = warp.block->cluster.actors.start();
-    known = std::max(known, start + bulk.done[lane] - 1);
+    warp.learned.push_back({lane, {actor, start + bulk.done[lane] - 1}});
   });
 }
 

@@ -47,15 +47,20 @@ struct Clock {
   void clear() { reset(0); }
 };
 
+/// An access of the asynchronous proxy: whose it is and when it is over.
+struct AsyncAccess {
+  unsigned actor;
+  uint32_t time;
+};
+
 /// The actors of a cluster and the range of their times.
 class Actors {
 public:
   enum class Kind : uint8_t { Warp, Barrier, BulkStores, Wgmma };
 
-  static constexpr unsigned bits = 10;
-  static constexpr unsigned limit = 1u << bits;
-  /// Times are below this, in 32 bits next to an actor.
-  static constexpr uint32_t timeLimit = (1u << (32 - bits)) - 2;
+  static constexpr unsigned limit = 1u << 16;
+  /// Times are below this.
+  static constexpr uint32_t timeLimit = ~uint32_t(0) - 1;
 
   Actors(unsigned blocks, unsigned warpsPerBlock);
 

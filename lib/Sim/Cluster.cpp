@@ -33,11 +33,12 @@ void ClusterBarrier::arrive(Warp &warp, const Inst &inst, bool relaxed) {
   Cluster &cluster = warp.block->cluster;
   ++cluster.events;
   if (warp.block->shadow) {
+    warp.shareKnowledge();
     if (relaxed)
       arrivals.joinInits(warp.clock);
     else
       arrivals.join(warp.clock);
-    warp.tick();
+    warp.synchronizeLanes();
   }
   completeIfFull(cluster);
 }

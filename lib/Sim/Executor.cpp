@@ -33,7 +33,8 @@ void Warp::start(Block &owner, unsigned number, uint32_t validLanes) {
   wgmma.reset();
   bulk.reset();
   givesUp = inClusterBarrier = false;
-  failedTests = registerChanges = 0;
+  learned.clear();
+  failedTests = registerChanges = synchronized = 0;
   file.resize(program->fileWords);
   std::copy(program->constants.begin(), program->constants.end(), file.begin());
   predicates.assign(program->predicates, 0);
@@ -295,6 +296,21 @@ void Warp::waitForWgmma(const Inst &inst) {
 void Warp::tick() {
   if (block->shadow)
     block->cluster.actors.seen(++clock.time[actor]);
+}
+
+void Warp::shareKnowledge() {
+  for (const Knowledge &known : learned) {
+    uint32_t &time = clock.time[known.over.actor];
+    time = std::max(time, known.over.time);
+  }
+  learned.clear();
+}
+
+void Warp::synchronizeLanes() {
+  shareKnowledge();
+  tick();
+  if (block->shadow)
+    synchronized = clock.time[actor];
 }
 
 unsigned Warp::rank() const { return block->rank; }

@@ -200,6 +200,7 @@ void Mbarriers::arrive(Warp &warp, const Inst &inst, unsigned lane,
   if (arrival.drop)
     barrier.expected -= count;
   if (block.shadow) {
+    warp.shareKnowledge();
     if (arrival.relaxed)
       barrier.arrivals.joinInits(warp.clock);
     else

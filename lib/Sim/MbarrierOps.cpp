@@ -157,6 +157,10 @@ void runWait(Warp &warp, const Inst &inst) {
                 "barrier expects");
     warp.state = Warp::State::Yielded;
   }
+  // Lanes that waited have seen what the lanes that arrived did. Which they
+  // were is not followed: it counts for all.
+  if (done)
+    warp.synchronizeLanes();
   warp.setPredicate(inst.dst(), done);
 }
 

@@ -24,8 +24,8 @@ void SharedShadow::startBlock(bool anew) {
   atomics.clear();
 }
 
-SharedShadow::Epoch SharedShadow::epochOf(const Warp &warp) {
-  return epochOf(warp.actor, warp.clock.time[warp.actor]);
+SharedShadow::Epoch SharedShadow::epochOf(const Warp &warp, unsigned lane) {
+  return epochOf(warp.actor, warp.clock.time[warp.actor], lane);
 }
 
 bool SharedShadow::ordered(const Warp &warp, Epoch epoch) const {
@@ -36,6 +36,13 @@ bool SharedShadow::ordered(const Warp &warp, Epoch epoch) const {
 bool SharedShadow::fenced(const Warp &warp, Epoch epoch) const {
   unsigned actor = actorOf(epoch);
   return !actors.isWarp(actor) || timeOf(epoch) <= warp.clock.fenced[actor];
+}
+
+bool SharedShadow::unsynchronized(const Warp &warp, unsigned lane, Epoch epoch,
+                                  Use use) {
+  bool follows = use == Use::Read || use == Use::AsyncRead;
+  return follows && actorOf(epoch) == warp.actor && laneOf(epoch) != lane &&
+         timeOf(epoch) >= warp.synchronized;
 }
 
 //===----------------------------------------------------------------------===//
@@ -78,11 +85,18 @@ void SharedShadow::reportWriter(Warp &warp, const Inst &inst, unsigned lane,
         inst, "shared-race", mask,
         at + ", which " + other + " wrote with no barrier in between",
         "put a barrier that both warps pass between the two accesses");
-  warp.report(inst, "missing-proxy-fence", mask,
-              at + " by the asynchronous proxy, which " + other +
-                  " wrote by an ordinary store with no proxy fence since",
-              "put fence.proxy.async after the store in " + other +
-                  ", before the barrier that orders the two");
+  if (isAsync(use) && !fenced(warp, epoch))
+    return warp.report(
+        inst, "missing-proxy-fence", mask,
+        at + " by the asynchronous proxy, which " + other +
+            " wrote by an ordinary store with no proxy fence since",
+        "put fence.proxy.async after the store in " + other +
+            ", before the barrier that orders the two");
+  warp.report(inst, "warp-race", mask,
+              at + ", which thread " +
+                  std::to_string(warp.id * warpSize + laneOf(epoch)) +
+                  " of the same warp wrote with no barrier in between",
+              "put bar.warp.sync (__syncwarp) between the two accesses");
 }
 
 void SharedShadow::reportReader(Warp &warp, const Inst &inst, unsigned lane,
@@ -95,8 +109,8 @@ void SharedShadow::reportReader(Warp &warp, const Inst &inst, unsigned lane,
     return warp.report(inst, "async-read-in-flight", mask,
                        at + " may still be reading",
                        "wait for its group (cp.async.bulk.wait_group.read) in "
-                       "the thread that issued it, and pass a barrier if this "
-                       "is another warp");
+                       "the thread that issued it, and pass a barrier "
+                       "(bar.warp.sync in its warp) if this is another one");
   case Actors::Kind::Wgmma:
     return warp.report(inst, "shared-race", mask, at + " may still read",
                        "wait for it (wgmma.wait_group) and let the writer know "
@@ -124,10 +138,22 @@ void SharedShadow::checkWriter(Warp &warp, const Inst &inst, unsigned lane,
       continue;
     bool bad = epoch == 0 ? reads(use)
                           : !ordered(warp, epoch) ||
-                                (isAsync(use) && !fenced(warp, epoch));
+                                (isAsync(use) && !fenced(warp, epoch)) ||
+                                unsynchronized(warp, lane, epoch, use);
     if (bad && actorOf(epoch) != friendly)
       return reportWriter(warp, inst, lane, offset + i, epoch, use);
   }
+}
+
+/// Whether `lane` itself has waited until `access` was over.
+static bool learned(const Warp &warp, unsigned lane,
+                    const AsyncAccess &access) {
+  return std::any_of(warp.learned.begin(), warp.learned.end(),
+                     [&](const Warp::Knowledge &known) {
+                       return known.lane == lane &&
+                              known.over.actor == access.actor &&
+                              known.over.time >= access.time;
+                     });
 }
 
 /// The earlier reads of these bytes by others must have happened before.
@@ -138,7 +164,8 @@ void SharedShadow::checkReaders(Warp &warp, const Inst &inst, unsigned lane,
     uint32_t last = 0;
     for (uint32_t i = 0; i < count; ++i)
       last = std::max(last, times[i]);
-    if (last >= actors.start() && last > warp.clock.time[reader])
+    if (last >= actors.start() && last > warp.clock.time[reader] &&
+        !learned(warp, lane, {reader, last}))
       return reportReader(warp, inst, lane, offset, reader);
   }
 }
@@ -172,18 +199,19 @@ void SharedShadow::write(Warp &warp, const Inst &inst, unsigned lane,
                          uint32_t offset, uint32_t count) {
   checkWriter(warp, inst, lane, offset, count, Use::Write);
   checkReaders(warp, inst, lane, offset, count);
-  std::fill_n(writers.data() + offset, count, epochOf(warp));
+  std::fill_n(writers.data() + offset, count, epochOf(warp, lane));
 }
 
 void SharedShadow::atomic(Warp &warp, const Inst &inst, unsigned lane,
                           uint32_t offset, uint32_t count) {
   // Acquire what the earlier atomics on this place released.
   Clock &clock = atomics[offset];
+  warp.shareKnowledge();
   warp.clock.join(clock);
   clock.join(warp.clock);
-  checkWriter(warp, inst, lane, offset, count, Use::Read);
+  checkWriter(warp, inst, lane, offset, count, Use::Atomic);
   checkReaders(warp, inst, lane, offset, count);
-  std::fill_n(writers.data() + offset, count, epochOf(warp));
+  std::fill_n(writers.data() + offset, count, epochOf(warp, lane));
   warp.tick();
 }
 
@@ -194,8 +222,9 @@ void SharedShadow::issueCopy(Warp &warp, const Inst &inst, unsigned lane,
   std::fill_n(writers.data() + offset, count, epochOf(warp.actor, inFlight));
 }
 
-void SharedShadow::landCopy(Warp &warp, uint32_t offset, uint32_t count) {
-  std::fill_n(writers.data() + offset, count, epochOf(warp));
+void SharedShadow::landCopy(Warp &warp, unsigned lane, uint32_t offset,
+                            uint32_t count) {
+  std::fill_n(writers.data() + offset, count, epochOf(warp, lane));
 }
 
 void SharedShadow::landCopy(const AsyncAccess &phase, uint32_t offset,
@@ -214,7 +243,7 @@ void SharedShadow::asyncRead(Warp &warp, const Inst &inst, uint32_t offset,
                              uint32_t count, uint32_t group) {
   uint32_t time = actors.start() + group;
   actors.seen(time);
-  checkWriter(warp, inst, firstLane, offset, count, Use::AsyncRead);
+  checkWriter(warp, inst, firstLane, offset, count, Use::Wgmma);
   markRead(actors.wgmma(block, warp.id / warpgroupWarps), time, offset, count);
 }
 

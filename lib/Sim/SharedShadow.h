@@ -28,12 +28,6 @@ namespace attn::sim {
 
 class Warp;
 
-/// An access of the asynchronous proxy: whose it is and when it is over.
-struct AsyncAccess {
-  unsigned actor;
-  uint32_t time;
-};
-
 class SharedShadow {
 public:
   /// Of the block of rank `block` in its cluster.
@@ -53,7 +47,7 @@ public:
   /// cp.async: the destination is undefined from its issue until it lands.
   void issueCopy(Warp &warp, const Inst &inst, unsigned lane, uint32_t offset,
                  uint32_t bytes);
-  void landCopy(Warp &warp, uint32_t offset, uint32_t bytes);
+  void landCopy(Warp &warp, unsigned lane, uint32_t offset, uint32_t bytes);
   /// cp.async.mbarrier.arrive: it lands when the phase completes instead.
   void landCopy(const AsyncAccess &phase, uint32_t offset, uint32_t bytes);
 
@@ -85,31 +79,42 @@ public:
   void invalBarrier(uint32_t offset);
 
 private:
-  /// The last writer of a byte: actor in the low bits, time above.
-  using Epoch = uint32_t;
-  static constexpr uint32_t actorMask = Actors::limit - 1;
+  /// The last writer of a byte: its actor, lane (if it is a warp) and time.
+  using Epoch = uint64_t;
   /// Time of a byte that a cp.async is on its way to.
   static constexpr uint32_t inFlight = Actors::timeLimit + 1;
   /// Time of a byte of an mbarrier.
   static constexpr uint32_t barrierWord = Actors::timeLimit;
 
-  static uint32_t timeOf(Epoch epoch) { return epoch >> Actors::bits; }
-  static unsigned actorOf(Epoch epoch) { return epoch & actorMask; }
-  static Epoch epochOf(unsigned actor, uint32_t time) {
-    return time << Actors::bits | actor;
+  static constexpr unsigned laneShift = 16, timeShift = 32;
+
+  static uint32_t timeOf(Epoch epoch) { return epoch >> timeShift; }
+  static unsigned laneOf(Epoch epoch) { return epoch >> laneShift & 0xff; }
+  static unsigned actorOf(Epoch epoch) { return epoch & (Actors::limit - 1); }
+  static Epoch epochOf(unsigned actor, uint32_t time, unsigned lane = 0) {
+    return Epoch(time) << timeShift | Epoch(lane) << laneShift | actor;
   }
-  static Epoch epochOf(const Warp &warp);
+  static Epoch epochOf(const Warp &warp, unsigned lane);
   bool ordered(const Warp &warp, Epoch epoch) const;
   bool fenced(const Warp &warp, Epoch epoch) const;
 
-  enum class Use : uint8_t { Read, Write, AsyncRead, AsyncWrite };
+  enum class Use : uint8_t {
+    Read,
+    Write,
+    Atomic,
+    AsyncRead,
+    AsyncWrite,
+    Wgmma
+  };
   static constexpr unsigned nobody = Actors::limit;
   static bool reads(Use use) {
-    return use == Use::Read || use == Use::AsyncRead;
+    return use != Use::Write && use != Use::AsyncWrite;
   }
-  static bool isAsync(Use use) {
-    return use == Use::AsyncRead || use == Use::AsyncWrite;
-  }
+  static bool isAsync(Use use) { return use >= Use::AsyncRead; }
+  /// Whether `lane` of `warp` needs bar.warp.sync to see what another lane of
+  /// it wrote. All lanes are in a wgmma; atomics order themselves.
+  static bool unsynchronized(const Warp &warp, unsigned lane, Epoch epoch,
+                             Use use);
   /// `friendly` is an actor whose writes do no harm.
   void checkWriter(Warp &warp, const Inst &inst, unsigned lane, uint32_t offset,
                    uint32_t bytes, Use use, unsigned friendly = nobody);

@@ -142,6 +142,10 @@ public:
   void sleep(const WarpWait &what, bool again);
   /// The warp has released what it did so far: what comes is not covered.
   void tick();
+  /// The lanes have passed a barrier together.
+  void synchronizeLanes();
+  /// Before a release: what lanes have learned goes into the clock.
+  void shareKnowledge();
   /// Rank of the warp's block in its cluster.
   unsigned rank() const;
   /// An actor of the warp's block.
@@ -174,6 +178,13 @@ public:
   uint32_t clusterPhase = 0;            ///< that it arrived for
   unsigned actor = 0;                   ///< in clocks
   Clock clock;                          ///< the sanitizer's
+  uint32_t synchronized = 0; ///< time of the last barrier among its lanes
+  /// What single lanes have waited for, which the others have not heard of.
+  struct Knowledge {
+    unsigned lane;
+    AsyncAccess over;
+  };
+  std::vector<Knowledge> learned;
 
 private:
   template <bool Sanitize, bool Trace> void runLoop(uint64_t budget);

@@ -205,10 +205,24 @@ const Broken kernels[] = {
      "fence.proxy.async.shared::cta;", "missing-proxy-fence",
      "cp.async.bulk.global", "no proxy fence since"},
     {"StoreOfRacingWrites",
-     own + "st.shared.u32 [%r10], %t;\nfence.proxy.async;\nFIX\n" + leader +
-         "@%p0 bra END;\n" + store + "[%in], [sh], 256;\n" + commitAll + "END:",
+     own +
+         "st.shared.u32 [%r10], %t;\nfence.proxy.async;\n"
+         "bar.warp.sync -1;\nFIX\n" +
+         leader + "@%p0 bra END;\n" + store + "[%in], [sh], 256;\n" +
+         commitAll + "END:",
      "bar.sync 0;", "uninitialized-shared", "cp.async.bulk.global",
      "nobody in this block has written"},
+    {"StoreOfOtherLanesWrites",
+     own + "st.shared.u32 [%r10], %t;\nfence.proxy.async;\nFIX\n" + leader +
+         "@%p0 ret;\n" + store + "[%in], [sh], 128;\n" + commitAll,
+     "bar.warp.sync -1;", "warp-race", "cp.async.bulk.global",
+     "0x404, which thread 1 of the same warp wrote", 32},
+    {"SourceOverwrittenByAnotherLane",
+     own + "st.shared.u32 [%r10], %t;\nfence.proxy.async;\nbar.sync 0;\n" +
+         leader + "@%p0 bra NO;\n" + store + "[%in], [sh], 128;\n" + commitAll +
+         "st.shared.u32 [sh], 7;\nNO:\nFIX\nst.shared.u32 [%r10], 7;",
+     "bar.warp.sync -1;", "async-read-in-flight", "[%r10], 7", "threads 1-31",
+     32},
     {"SourceOverwritten",
      own + "st.shared.u32 [%r10], %t;\nfence.proxy.async;\nbar.sync 0;\n" +
          leader + "@%p0 ret;\n" + store +

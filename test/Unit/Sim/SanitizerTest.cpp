@@ -48,6 +48,10 @@ const Broken kernels[] = {
      "setp.lt.u32 %p0, %t, 32;\n@%p0 st.shared.u32 [%r10], %t;\nFIX\n"
      "@!%p0 ld.shared.u32 %r0, [%r11];",
      "bar.sync 0;", "shared-race", 3, "warp 0 wrote with no barrier"},
+    {"ReadAfterAnotherLanesWrite",
+     "st.shared.u32 [%r10], %t;\nxor.b32 %r9, %r10, 4;\nFIX\n"
+     "ld.shared.u32 %r0, [%r9];",
+     "bar.warp.sync -1;", "warp-race", 3, "thread 1 of the same warp", 32},
     {"WriteAfterRead",
      // The last warp to come to a barrier goes on first.
      "st.shared.u32 [%r10], %t;\nsetp.lt.u32 %p0, %t, 32;\nbar.sync 0;\n"
