@@ -26,10 +26,10 @@ import sys
 import tempfile
 from dataclasses import dataclass
 
-# A statement: guard, opcode, operands. bar.warp.sync is left alone: the lanes of a warp are in step on the simulator.
+# A statement: guard, opcode, operands.
 STATEMENT = re.compile(r"(?P<guard>@!?[%\w]+\s+)?(?P<opcode>[a-z][\w.:]*)(?P<operands>[^;{}]*(\{[^;}]*\}[^;{}]*)*);")
 SYNCHRONIZATION = re.compile(
-    r"(bar(rier)?\.(?!warp)|cp\.async\.(commit_group|wait_group|wait_all|mbarrier)|cp\.async\.bulk\.(commit|wait)_group"
+    r"(bar(rier)?\.|cp\.async\.(commit_group|wait_group|wait_all|mbarrier)|cp\.async\.bulk\.(commit|wait)_group"
     r"|fence\.|membar\.|mbarrier\.|wgmma\.(fence|commit_group|wait_group)|griddepcontrol\.)"
 )
 # "  shared-race: line 12: `...`: block ..." in the output of either tool.
