@@ -23,11 +23,12 @@ const std::vector<TileChoice> &attn::tileTable() {
       { sync,   128, 128, Rules::Any,  128,  48,   4,    2,     0, false, "bench/results/2026-11-30-h200-fa2.md: 1.10 x FA2 (causal)"},
       { sync,   192, 192, Rules::Any,  128,  64,   8,    1,     0, false, "FlashAttention-2, head dim 192"},
       { sync,   256, 256, Rules::Any,   64,  64,   4,    1,     0, false, "bench/results/2026-11-30-h200-fa2.md: 1.03 x FA2"},
-      {wgmma,    64,  64, Rules::Any,  192, 128,  12,    2,     1, true,  "FlashAttention-3, head dim 64"},
-      {wgmma,   128, 128, Rules::Any,  128, 128,   8,    2,     1, true,  "FlashAttention-3, head dim 128"},
-      {wgmma,   192, 128, Rules::Any,  128, 112,   8,    2,     1, true,  "FlashAttention-3, head dims 192 / 128"},
+      {wgmma,    64,  64, Rules::Any,  192, 128,  12,    2,     1, true,  "bench/results/2026-11-30-h200-fa3.md: 1.12 x cuDNN (causal, 8k)"},
+      {wgmma,    96,  96, Rules::Any,  128, 128,   8,    2,     1, true,  "bench/results/2026-11-30-h200-fa3.md: 1.34 x cuDNN (causal, 8k)"},
+      {wgmma,   128, 128, Rules::Any,  128, 128,   8,    2,     1, true,  "bench/results/2026-11-30-h200-fa3.md: 1.19 x cuDNN (causal, 8k)"},
+      {wgmma,   192, 128, Rules::Any,  128, 112,   8,    2,     1, true,  "bench/results/2026-11-30-h200-fa3.md: 1.30 x cuDNN (causal, 8k)"},
       {wgmma,   192, 192, Rules::Any,  128,  96,   8,    2,     1, true,  "FlashAttention-3, head dim 192"},
-      {wgmma,   256, 256, Rules::Any,  128,  80,   8,    2,     1, true,  "FlashAttention-3, head dim 256"},
+      {wgmma,   256, 256, Rules::Any,  128,  80,   8,    2,     1, true,  "bench/results/2026-11-30-h200-fa3.md: 1.07 x cuDNN (causal, 8k)"},
   };
   // clang-format on
   return table;

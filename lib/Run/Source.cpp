@@ -67,9 +67,9 @@ std::string run::targetFor(const DeviceInfo &device) {
   for (const layout::GpuTarget &target : layout::gpuTargets()) {
     std::string name(target.name);
     known += (known.empty() ? "" : ", ") + name;
-    bool isBase = std::isdigit(static_cast<unsigned char>(name.back()));
-    // The table is in order of compute capability.
-    if (isBase && targetRunsOn(name, device.smMajor, device.smMinor))
+    // The table is in order of compute capability, and what only one
+    // architecture has comes behind what its successors have too.
+    if (targetRunsOn(name, device.smMajor, device.smMinor))
       best = name;
   }
   if (best.empty())

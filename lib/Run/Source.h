@@ -28,9 +28,8 @@ struct Source {
 /// diagnostics of a spec have then been printed.
 Source readSource(const std::string &path, const std::string &attention);
 
-/// The newest target that the compiler knows and the device runs, without the
-/// architecture-specific ones ("sm_90" on a 9.0). Throws DeviceError when the
-/// device is older than all of them.
+/// The newest target that the compiler knows and the device runs ("sm_90a" on a
+/// 9.0). Throws DeviceError when the device is older than all of them.
 std::string targetFor(const DeviceInfo &device);
 
 /// The package of a source: the one that was read, or the spec compiled for

@@ -46,9 +46,11 @@ public:
     inliner.emplace(kernel, params, tensors, arguments["batch"],
                     arguments["q_len"], arguments["k_len"]);
     Value heads = constant(kernel.getHeads());
-    auto work =
-        tile::ForWorkOp::create(builder, loc, TypeRange(), arguments["batch"],
-                                heads, arguments["q_len"], tileM, ValueRange());
+    auto work = tile::ForWorkOp::create(
+        builder, loc, TypeRange(), arguments["batch"], heads,
+        arguments["q_len"], tileM, headsTogether(heads),
+        isUneven() ? arguments["work_counter"] : Value(), Value(),
+        ValueRange());
     OpBuilder::InsertionGuard guard(builder);
     Type i32 = builder.getI32Type();
     builder.createBlock(&work.getBody(), {}, {i32, i32, i32}, {loc, loc, loc});
@@ -78,6 +80,8 @@ private:
         declareArgument((name + "_stride_" + axis).str(), i64);
     for (StringRef name : {"batch", "q_len", "k_len"})
       declareArgument(name, i32);
+    if (isUneven())
+      declareArgument("work_counter", ptr);
     for (auto param : kernel.getBody().getOps<ir::ParamOp>())
       declareArgument(("param:" + param.getSymName()).str(),
                       param.getType().isInteger(1) ? i32 : param.getType());
@@ -151,6 +155,33 @@ private:
                         builder.getF32Type());
   }
   Type f32() { return builder.getF32Type(); }
+
+  /// Under a mask work items differ in length: persistent blocks take the next
+  /// one when they are free, and the longest come first.
+  bool isUneven() {
+    return kernel.getMask() && schedule.getPersistent().value_or(false);
+  }
+
+  /// The items of one length follow each other: as many heads side by side as
+  /// the L2 cache holds keys and values of.
+  Value headsTogether(Value heads) {
+    if (!isUneven())
+      return {};
+    // Half of an H100's L2, which keeps data of the far half twice.
+    constexpr int64_t cacheBytes = int64_t(24) << 20;
+    int64_t rowBytes = (kernel.getHeadDimQk() + kernel.getHeadDimV()) *
+                       kernel.getDtype().getIntOrFloatBitWidth() / 8;
+    int64_t group = kernel.getGroupSize();
+    // Heads of a group share their keys.
+    Value keys =
+        arith::MaxSIOp::create(builder, loc, arguments["k_len"], constant(1));
+    Value groups = arith::DivUIOp::create(
+        builder, loc, constant(cacheBytes / rowBytes), keys);
+    Value some = arith::MaxSIOp::create(builder, loc, groups, constant(1));
+    Value count = arith::MulIOp::create(builder, loc, some, constant(group));
+    Value all = arith::MulIOp::create(builder, loc, arguments["batch"], heads);
+    return arith::MinSIOp::create(builder, loc, count, all);
+  }
 
   //===--- One work item --------------------------------------------------===//
 

@@ -107,6 +107,26 @@ struct OpenPattern : WarpPattern<pipe::OpenOp> {
   }
 };
 
+/// One thread sends, each warp of the other role says that it has read.
+struct OpenMailPattern : WarpPattern<pipe::OpenMailOp> {
+  using WarpPattern::WarpPattern;
+
+  LogicalResult
+  matchAndRewrite(pipe::OpenMailOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    SmallVector<Type> types;
+    if (failed(typeConverter->convertType(op.getType(), types)))
+      return failure();
+    auto mail =
+        warp::MailAllocOp::create(rewriter, loc, types[0], IntegerAttr());
+    Value full = OpenPattern::makeBarriers(rewriter, loc, types[1], 1);
+    Value empty = OpenPattern::makeBarriers(rewriter, loc, types[2], warps);
+    rewriter.replaceOpWithMultiple(op, {SmallVector<Value>{mail, full, empty}});
+    return success();
+  }
+};
+
 struct PutPattern : WarpPattern<pipe::PutOp> {
   using WarpPattern::WarpPattern;
 
@@ -289,7 +309,7 @@ struct StorePattern : WarpPattern<tile::StoreOp> {
 
 void attn::populateChannelsToWarp(RewritePatternSet &patterns,
                                   const WarpTypeConverter &converter) {
-  patterns.add<MakeViewPattern, OpenPattern, PutPattern, TakePattern,
-               ReleasePattern, AwaitPattern, SyncPattern, DrainPattern,
-               StorePattern>(converter, patterns.getContext());
+  patterns.add<MakeViewPattern, OpenPattern, OpenMailPattern, PutPattern,
+               TakePattern, ReleasePattern, AwaitPattern, SyncPattern,
+               DrainPattern, StorePattern>(converter, patterns.getContext());
 }

@@ -1,4 +1,4 @@
-//===- LoopsToWarp.cpp - Roles, work loops and key loops ------------------===//
+//===- LoopsToWarp.cpp - Roles, key loops and choices -- ------------------===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -8,7 +8,6 @@
 #include "PipeToWarp.h"
 #include "attn/Dialect/Pipe/IR/Pipe.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -80,62 +79,6 @@ struct TurnPattern : WarpPattern<Turn> {
                   ConversionPatternRewriter &rewriter) const override {
     rewriter.replaceOpWithNewOp<WarpTurn>(op, groupsOf(this->warpsAround(op)),
                                           firstTurnBarrier);
-    return success();
-  }
-};
-
-/// Items are numbered with the row tile fastest and descending: blocks that run
-/// together share keys and values, and the longest items of a head come first.
-struct ForWorkPattern : WarpPattern<tile::ForWorkOp> {
-  using WarpPattern::WarpPattern;
-
-  LogicalResult
-  matchAndRewrite(tile::ForWorkOp op, OpAdaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    Location loc = op.getLoc();
-    Type i32 = rewriter.getI32Type();
-    auto constant = [&](int64_t value) -> Value {
-      return arith::ConstantIntOp::create(rewriter, loc, i32, value);
-    };
-    auto div = [&](Value a, Value b) -> Value {
-      return arith::DivUIOp::create(rewriter, loc, a, b);
-    };
-    auto rem = [&](Value a, Value b) -> Value {
-      return arith::RemUIOp::create(rewriter, loc, a, b);
-    };
-    auto mul = [&](Value a, Value b) -> Value {
-      return arith::MulIOp::create(rewriter, loc, a, b);
-    };
-    auto hardware = [&](Value index) -> Value {
-      return arith::IndexCastOp::create(rewriter, loc, i32, index);
-    };
-    Value rounded = arith::AddIOp::create(rewriter, loc, op.getRows(),
-                                          constant(op.getStep() - 1));
-    Value tiles = div(rounded, constant(op.getStep()));
-    Value perBatch = mul(tiles, op.getHeads());
-    Value total = mul(perBatch, op.getBatch());
-    Value block =
-        hardware(gpu::BlockIdOp::create(rewriter, loc, gpu::Dimension::x));
-    Value grid =
-        hardware(gpu::GridDimOp::create(rewriter, loc, gpu::Dimension::x));
-    auto loop =
-        scf::ForOp::create(rewriter, loc, block, total, grid, op.getInits());
-    Block *body = loop.getBody();
-    // A loop without carried values was given its terminator already.
-    if (!body->empty())
-      rewriter.eraseOp(&body->back());
-    rewriter.setInsertionPointToStart(body);
-    Value item = loop.getInductionVar();
-    Value head = rem(div(item, tiles), op.getHeads());
-    Value lastTile = arith::SubIOp::create(rewriter, loc, tiles, constant(1));
-    Value tile =
-        arith::SubIOp::create(rewriter, loc, lastTile, rem(item, tiles));
-    SmallVector<Value> arguments = {div(item, perBatch), head,
-                                    mul(tile, constant(op.getStep()))};
-    llvm::append_range(arguments, loop.getRegionIterArgs());
-    rewriter.inlineBlockBefore(&op.getBody().front(), body, body->end(),
-                               arguments);
-    rewriter.replaceOp(op, loop.getResults());
     return success();
   }
 };
@@ -225,6 +168,6 @@ void attn::populateLoopsToWarp(RewritePatternSet &patterns,
                                const WarpTypeConverter &converter) {
   patterns.add<TurnPattern<pipe::TurnWaitOp, warp::TurnWaitOp>,
                TurnPattern<pipe::TurnPassOp, warp::TurnPassOp>, RolePattern,
-               ForWorkPattern, ForKeysPattern, YieldPattern, IfPattern,
-               ScfYieldPattern>(converter, patterns.getContext());
+               ForKeysPattern, YieldPattern, IfPattern, ScfYieldPattern>(
+      converter, patterns.getContext());
 }

@@ -81,6 +81,15 @@ WarpTypeConverter::WarpTypeConverter(int64_t warps, bool wholePanels)
         return success();
       });
   addConversion(
+      [](pipe::MailType type,
+         SmallVectorImpl<Type> &results) -> std::optional<LogicalResult> {
+        MLIRContext *context = type.getContext();
+        constexpr unsigned sharedSpace = 3;
+        results.push_back(LLVM::LLVMPointerType::get(context, sharedSpace));
+        results.append(2, warp::BarriersType::get(context, 1));
+        return success();
+      });
+  addConversion(
       [=](pipe::ChannelType type,
           SmallVectorImpl<Type> &results) -> std::optional<LogicalResult> {
         results.push_back(
@@ -170,6 +179,7 @@ struct ConvertPipeToWarp
     RewritePatternSet patterns(context);
     populateTileToWarp(patterns, converter);
     populateChannelsToWarp(patterns, converter);
+    populateWorkToWarp(patterns, converter);
     populateLoopsToWarp(patterns, converter);
     ConversionTarget target(*context);
     target.addIllegalDialect<tile::TileDialect, pipe::PipeDialect>();

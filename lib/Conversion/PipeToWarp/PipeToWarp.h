@@ -20,6 +20,7 @@ namespace attn {
 ///   and its batch entry;
 /// - a channel is its ring, and where another role feeds it the barriers that
 ///   say which slots are full and which are empty.
+/// - a mail is its place and two such barriers.
 /// With whole panels, the rows of a ring that products read are padded to the
 /// width of the 128-byte swizzle, which wgmma and TMA need.
 class WarpTypeConverter : public mlir::TypeConverter {
@@ -55,7 +56,10 @@ void populateTileToWarp(mlir::RewritePatternSet &patterns,
 /// Channels, views and stores.
 void populateChannelsToWarp(mlir::RewritePatternSet &patterns,
                             const WarpTypeConverter &converter);
-/// Roles, work loops and key loops.
+/// Work loops.
+void populateWorkToWarp(mlir::RewritePatternSet &patterns,
+                        const WarpTypeConverter &converter);
+/// Roles, turns, key loops and choices.
 void populateLoopsToWarp(mlir::RewritePatternSet &patterns,
                          const WarpTypeConverter &converter);
 

@@ -130,6 +130,36 @@ struct MbarExpectLowering : WarpPattern<MbarExpectOp> {
   }
 };
 
+struct MailAllocLowering : WarpPattern<MailAllocOp> {
+  using WarpPattern::WarpPattern;
+
+  LogicalResult
+  matchAndRewrite(MailAllocOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Emitter emitter(rewriter, op.getLoc());
+    Value base = LLVM::AddressOfOp::create(
+        rewriter, op.getLoc(), op.getResult().getType(), sharedMemoryName);
+    rewriter.replaceOp(op, emitter.offset(base, *op.getOffset()));
+    return success();
+  }
+};
+
+struct MbarSignalLowering : WarpPattern<MbarSignalOp> {
+  using WarpPattern::WarpPattern;
+
+  LogicalResult
+  matchAndRewrite(MbarSignalOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Emitter emitter(rewriter, op.getLoc());
+    Value address = barrierAddress(emitter, op.getBarriers().getType(),
+                                   adaptor.getBarriers().front(), op.getSlot());
+    emitter.intrinsic("llvm.nvvm.mbarrier.arrive.scope.cta.space.cta",
+                      rewriter.getI64Type(), {address, emitter.i32(1)});
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
 struct MbarArriveLowering : WarpPattern<MbarArriveOp> {
   using WarpPattern::WarpPattern;
 
@@ -217,6 +247,7 @@ void attn::warp::populateBarrierPatterns(const TypeConverter &converter,
                                          ThreadPosition &position) {
   patterns.add<MbarAllocLowering, MbarInitLowering, MbarPublishLowering,
                MbarWaitLowering, MbarExpectLowering, MbarArriveLowering,
-               TmaLoadLowering, FenceAsyncLowering, SyncWarpLowering>(
+               MbarSignalLowering, MailAllocLowering, TmaLoadLowering,
+               FenceAsyncLowering, SyncWarpLowering>(
       converter, patterns.getContext(), position);
 }

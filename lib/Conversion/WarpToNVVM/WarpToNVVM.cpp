@@ -54,7 +54,10 @@ void declareSharedMemory(gpu::GPUModuleOp module) {
 template <typename Alloc> FailureOr<int64_t> endOf(Alloc op) {
   if (!op.getOffset())
     return op.emitOpError("expected an offset in shared memory, found none");
-  return static_cast<int64_t>(*op.getOffset()) + op.getType().getBytes();
+  if constexpr (std::is_same_v<Alloc, MailAllocOp>)
+    return static_cast<int64_t>(*op.getOffset()) + MailAllocOp::mailBytes;
+  else
+    return static_cast<int64_t>(*op.getOffset()) + op.getType().getBytes();
 }
 
 /// Every allocation has its offset; each kernel learns how many bytes it needs.
@@ -73,6 +76,8 @@ LogicalResult assignSharedBytes(gpu::GPUModuleOp module) {
         return include(endOf(ring));
       if (auto barriers = dyn_cast<MbarAllocOp>(op))
         return include(endOf(barriers));
+      if (auto mail = dyn_cast<MailAllocOp>(op))
+        return include(endOf(mail));
       return WalkResult::advance();
     });
     if (bytes != 0)

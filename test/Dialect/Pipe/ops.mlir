@@ -60,6 +60,8 @@ gpu.func @fed(%k_map: !llvm.ptr, %S: !tile.val<[q:128, k:128] x f32>) kernel {
     %kc = pipe.open "k" via tma map %k_map : !llvm.ptr : !pipe.channel<!tile.val<[k:128, d:128] x bf16, shared 2>, fed>
     // CHECK: pipe.open "o" via st alias %[[Q]]
     %oc = pipe.open "o" via st alias %qc : !pipe.channel<!tile.val<[q:128, d:128] x bf16, shared 1>> : !pipe.channel<!tile.val<[q:128, v:64] x bf16, shared 1>>
+    // CHECK: pipe.open_mail : !pipe.mail
+    %mail = pipe.open_mail : !pipe.mail
     // CHECK: pipe.turn_wait
     pipe.turn_wait
     // CHECK: pipe.turn_pass

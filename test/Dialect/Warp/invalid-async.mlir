@@ -133,6 +133,21 @@ warp.role "load" first 0 warps 4 {
 
 %bars, %slot = builtin.unrealized_conversion_cast to !warp.barriers<2>, i32
 warp.role "load" first 0 warps 4 {
+  // MS1
+  // expected-error @below {{expected inside warp.single: every thread that runs it counts}}
+  warp.mbar_signal %bars[%slot] : !warp.barriers<2>
+}
+
+// -----
+
+// ML1
+// expected-error @below {{expected an offset that is a multiple of 8, found 12}}
+%mail = warp.mail_alloc {offset = 12 : i64} : !llvm.ptr<3>
+
+// -----
+
+%bars, %slot = builtin.unrealized_conversion_cast to !warp.barriers<2>, i32
+warp.role "load" first 0 warps 4 {
   warp.single {
     // MA1
     // expected-error @below {{expected outside warp.single: the warp's first lane arrives}}

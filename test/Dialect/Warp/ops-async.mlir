@@ -21,6 +21,8 @@ gpu.func @roles(%map: !llvm.ptr, %out: !llvm.ptr<1>, %stride: i64, %row: i32, %h
   %full = warp.mbar_alloc {offset = 131072 : i64} : !warp.barriers<2>
   // CHECK: %[[EMPTY:.*]] = warp.mbar_alloc : <2>
   %empty = warp.mbar_alloc : !warp.barriers<2>
+  // CHECK: warp.mail_alloc {offset = 131088 : i64} : <3>
+  %mail = warp.mail_alloc {offset = 131088 : i64} : !llvm.ptr<3>
   // CHECK: warp.mbar_init %[[FULL]] {arrivals = 1 : i64} : <2>
   warp.mbar_init %full {arrivals = 1 : i64} : !warp.barriers<2>
   // CHECK: warp.mbar_init %[[EMPTY]] {arrivals = 8 : i64} : <2>
@@ -35,6 +37,8 @@ gpu.func @roles(%map: !llvm.ptr, %out: !llvm.ptr<1>, %stride: i64, %row: i32, %h
     warp.single {
       // CHECK: warp.mbar_wait %[[EMPTY]][%{{.*}}] parity %{{.*}} : <2>
       warp.mbar_wait %empty[%slot] parity %parity : !warp.barriers<2>
+      // CHECK: warp.mbar_signal %[[FULL]][%{{.*}}] : <2>
+      warp.mbar_signal %full[%slot] : !warp.barriers<2>
       // CHECK: warp.mbar_expect %[[FULL]][%{{.*}}], bytes = 32768 : <2>
       warp.mbar_expect %full[%slot], bytes = 32768 : !warp.barriers<2>
       // CHECK: warp.tma_load %{{.*}}[%{{.*}}], %{{.*}}, (%{{.*}}, %{{.*}}, %{{.*}}) signals %[[FULL]][%{{.*}}] : <2x128x128xbf16>, <2>

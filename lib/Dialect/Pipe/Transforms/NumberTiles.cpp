@@ -94,9 +94,10 @@ private:
     rewriter.setInsertionPoint(&op);
     if (auto work = dyn_cast<tile::ForWorkOp>(op))
       return enterLoop(work, cursor, [&](ValueRange inits, TypeRange types) {
-        return tile::ForWorkOp::create(rewriter, work.getLoc(), types,
-                                       work.getBatch(), work.getHeads(),
-                                       work.getRows(), work.getStep(), inits);
+        return tile::ForWorkOp::create(
+            rewriter, work.getLoc(), types, work.getBatch(), work.getHeads(),
+            work.getRows(), work.getStep(), work.getTogether(), work.getClaim(),
+            work.getMail(), inits);
       });
     if (auto keys = dyn_cast<tile::ForKeysOp>(op))
       return enterLoop(keys, cursor, [&](ValueRange inits, TypeRange types) {

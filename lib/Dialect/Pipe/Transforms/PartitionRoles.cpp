@@ -77,7 +77,8 @@ private:
       auto copy = tile::ForWorkOp::create(
           builder, loc, TypeRange(), mapped(work.getBatch()),
           mapped(work.getHeads()), mapped(work.getRows()), work.getStep(),
-          ValueRange());
+          work.getTogether() ? mapped(work.getTogether()) : Value(),
+          work.getClaim(), work.getMail(), ValueRange());
       enter(copy.getBody(), work.getBody().getArguments().take_front(3));
       emit(work.getBody().front());
       tile::YieldOp::create(builder, loc);
@@ -114,6 +115,12 @@ void partition(pipe::RoleOp compute, int64_t producerWarps) {
   for (auto open : llvm::to_vector(compute.getBody().getOps<pipe::OpenOp>()))
     open->moveBefore(compute);
   OpBuilder builder(compute);
+  // Who loads is the first to need an item: that role claims it.
+  compute.walk([&](tile::ForWorkOp work) {
+    if (work.getClaim())
+      work.getMailMutable().assign(pipe::OpenMailOp::create(
+          builder, work.getLoc(), pipe::MailType::get(builder.getContext())));
+  });
   auto load =
       pipe::RoleOp::create(builder, compute.getLoc(), "load", producerWarps);
   builder.createBlock(&load.getBody());

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "attn/Dialect/Tile/IR/Tile.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpImplementation.h"
 
@@ -68,11 +69,36 @@ ParseResult ForWorkOp::parse(OpAsmParser &parser, OperationState &state) {
     return failure();
   for (auto &arg : args)
     arg.type = i32;
+  bool hasTogether = succeeded(parser.parseOptionalKeyword("together"));
+  if (hasTogether) {
+    OpAsmParser::UnresolvedOperand together;
+    if (parser.parseOperand(together) ||
+        parser.resolveOperand(together, i32, state.operands))
+      return failure();
+  }
+  bool hasClaim = succeeded(parser.parseOptionalKeyword("claim"));
+  OpAsmParser::UnresolvedOperand counter, mail;
+  if (hasClaim &&
+      (parser.parseOperand(counter) ||
+       parser.resolveOperand(
+           counter, LLVM::LLVMPointerType::get(builder.getContext(), 1),
+           state.operands)))
+    return failure();
+  bool hasMail = succeeded(parser.parseOptionalKeyword("through"));
+  Type mailType;
+  if (hasMail &&
+      (parser.parseOperand(mail) || parser.parseColonType(mailType) ||
+       parser.resolveOperand(mail, mailType, state.operands)))
+    return failure();
   SMLoc initLoc = parser.getCurrentLocation();
   if (parseCarried(parser, args, inits, types) ||
       parser.resolveOperands(inits, types, initLoc, state.operands))
     return failure();
   state.addTypes(types);
+  state.addAttribute(
+      getOperandSegmentSizesAttrName(state.name),
+      builder.getDenseI32ArrayAttr({1, 1, 1, hasTogether, hasClaim, hasMail,
+                                    static_cast<int32_t>(inits.size())}));
   state.addAttribute("step", builder.getI64IntegerAttr(step));
   Region *body = state.addRegion();
   if (parser.parseRegion(*body, args) ||
@@ -86,11 +112,19 @@ void ForWorkOp::print(OpAsmPrinter &printer) {
   printer << " (" << getB() << ", " << getH() << ", " << getM0() << ") in ("
           << getBatch() << ", " << getHeads() << ", " << getRows() << ") step "
           << getStep();
+  if (getTogether())
+    printer << " together " << getTogether();
+  if (getClaim())
+    printer << " claim " << getClaim();
+  if (getMail())
+    printer << " through " << getMail() << " : " << getMail().getType();
   printCarried(printer, getIterArgs(), getInits());
   printer << " ";
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false,
                       /*printBlockTerminators=*/!getInits().empty());
-  printer.printOptionalAttrDict((*this)->getAttrs(), {"step"});
+  printer.printOptionalAttrDict(
+      (*this)->getAttrs(),
+      {"step", getOperandSegmentSizesAttrName().getValue()});
 }
 
 LogicalResult ForWorkOp::verifyRegions() {

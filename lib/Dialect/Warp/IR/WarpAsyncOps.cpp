@@ -149,6 +149,20 @@ LogicalResult MbarExpectOp::verify() {
   return verifyInSingle(*this);
 }
 
+LogicalResult MbarSignalOp::verify() {
+  // MS1
+  return verifyInSingle(*this);
+}
+
+LogicalResult MailAllocOp::verify() {
+  // ML1
+  std::optional<int64_t> offset = getOffset();
+  if (offset && (*offset < 0 || *offset % mailBytes != 0))
+    return emitOpError("expected an offset that is a multiple of ")
+           << mailBytes << ", found " << *offset;
+  return success();
+}
+
 LogicalResult MbarArriveOp::verify() {
   // MA1
   if ((*this)->getParentOfType<SingleOp>())

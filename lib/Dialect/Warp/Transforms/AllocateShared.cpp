@@ -49,6 +49,10 @@ void allocate(gpu::GPUFuncOp func) {
     barriers.setOffset(next);
     next += barriers.getType().getBytes();
   });
+  func.walk([&](warp::MailAllocOp mail) {
+    mail.setOffset(next);
+    next += warp::MailAllocOp::mailBytes;
+  });
   func->setAttr("attn.shared_bytes", builder.getI64IntegerAttr(next));
 }
 

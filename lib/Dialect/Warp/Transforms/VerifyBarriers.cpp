@@ -24,6 +24,8 @@ static Value usedBarriers(Operation *op) {
     return expect.getBarriers();
   if (auto arrive = dyn_cast<MbarArriveOp>(op))
     return arrive.getBarriers();
+  if (auto signal = dyn_cast<MbarSignalOp>(op))
+    return signal.getBarriers();
   if (auto load = dyn_cast<TmaLoadOp>(op))
     return load.getBarriers();
   return Value();
@@ -85,7 +87,7 @@ static std::optional<int64_t> countArrivals(MbarAllocOp alloc) {
   llvm::SmallSetVector<RoleOp, 2> arriving;
   int64_t arrivals = 0;
   for (Operation *user : alloc.getResult().getUsers()) {
-    if (isa<MbarExpectOp>(user))
+    if (isa<MbarExpectOp, MbarSignalOp>(user))
       arrivals = 1;
     if (!isa<MbarArriveOp>(user))
       continue;

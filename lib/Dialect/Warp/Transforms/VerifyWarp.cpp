@@ -107,6 +107,8 @@ private:
       return make(ring.getOffset(), ring.getType().getBytes());
     if (auto barriers = dyn_cast<warp::MbarAllocOp>(op))
       return make(barriers.getOffset(), barriers.getType().getBytes());
+    if (auto mail = dyn_cast<warp::MailAllocOp>(op))
+      return make(mail.getOffset(), warp::MailAllocOp::mailBytes);
     return std::nullopt;
   }
 

@@ -38,6 +38,15 @@ def Pipe_ChannelType : TypeDef<Pipe_Dialect, "Channel"> {
   }];
 }
 
+def Pipe_MailType : TypeDef<Pipe_Dialect, "Mail"> {
+  let mnemonic = "mail";
+  let summary = "an i32 that one role passes to the others again and again";
+  let description = [{
+    `!pipe.mail`: the sender waits until everybody has read the last value, the
+    receivers until there is a new one.
+  }];
+}
+
 def Pipe_Via : I32EnumAttr<"Via", "what moves a tile into a channel", [
     I32EnumAttrCase<"CpAsync", 0, "cp_async">,
     I32EnumAttrCase<"Store", 1, "st">,
@@ -103,6 +112,17 @@ def Pipe_OpenOp : Pipe_Op<"open", [MemoryEffects<[MemAlloc]>, AttrSizedOperandSe
   let assemblyFormat = [{$name `via` $via (`map` $map^ `:` type($map))? (`alias` $alias^ `:` type($alias))?
                          attr-dict `:` type($channel)}];
   let hasVerifier = 1;
+}
+
+def Pipe_OpenMailOp : Pipe_Op<"open_mail", [MemoryEffects<[MemAlloc]>]> {
+  let summary = "makes a mail";
+  let description = [{
+    ```mlir
+    %mail = pipe.open_mail : !pipe.mail
+    ```
+  }];
+  let results = (outs Pipe_MailType:$mail);
+  let assemblyFormat = "attr-dict `:` type($mail)";
 }
 
 def Pipe_PutOp : Pipe_Op<"put"> {

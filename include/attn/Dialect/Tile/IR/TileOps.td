@@ -23,14 +23,22 @@ def Tile_GlobalPtr : LLVM_PointerInAddressSpace<1>;
 // Loops
 //===----------------------------------------------------------------------===//
 
-def Tile_ForWorkOp : Tile_Op<"for_work", [SingleBlockImplicitTerminator<"YieldOp">]> {
+def Tile_ForWorkOp : Tile_Op<"for_work", [SingleBlockImplicitTerminator<"YieldOp">, AttrSizedOperandSegments]> {
   let summary = "visits work items";
   let description = [{
     Runs the body once for every (batch entry, head, first query row) with
     `b < batch`, `h < heads` and `m0` a multiple of `step` below `rows`. Items
     are independent and in any order, so any grid from one block up is legal;
     the lowering hands them out to blocks with the last rows of a head first,
-    because under causal masks those are the longest.
+    because under causal masks those are the longest. Heads come one after the
+    other, or `together %n`: then n heads (of all batch entries in turn) are
+    visited side by side, so that blocks get equal shares of long and short items
+    while the keys and values of n heads stay in the L2 cache.
+
+    A block takes every n-th item; or, with `claim`, whichever is next when it is
+    free: a counter in memory that is 0 before the launch, and again after it,
+    says which (its second element counts blocks that are done). Of several roles
+    one claims and tells the others `through` a mail (pipe level).
 
     Values carried with `iter` go from item to item of one block: they may count
     what the block did, never change a result.
@@ -44,7 +52,8 @@ def Tile_ForWorkOp : Tile_Op<"for_work", [SingleBlockImplicitTerminator<"YieldOp
     }
     ```
   }];
-  let arguments = (ins I32:$batch, I32:$heads, I32:$rows, I64Attr:$step, Variadic<AnyType>:$inits);
+  let arguments = (ins I32:$batch, I32:$heads, I32:$rows, I64Attr:$step, Optional<I32>:$together,
+                       Optional<Tile_GlobalPtr>:$claim, Optional<AnyType>:$mail, Variadic<AnyType>:$inits);
   let results = (outs Variadic<AnyType>:$results);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;

@@ -199,6 +199,42 @@ def Warp_MbarArriveOp : Warp_OrderingOp<"mbar_arrive"> {
   let hasVerifier = 1;
 }
 
+def Warp_MbarSignalOp : Warp_OrderingOp<"mbar_signal"> {
+  let summary = "Arrive, as one thread";
+  let description = [{
+    ```mlir
+    warp.mbar_signal %full[%slot] : !warp.barriers<2>
+    ```
+
+    Constraint: (MS1) it is in a `warp.single`: every thread that runs it arrives.
+  }];
+  let arguments = (ins Warp_Barriers:$barriers, I32:$slot);
+  let assemblyFormat = "$barriers `[` $slot `]` attr-dict `:` type($barriers)";
+  let hasVerifier = 1;
+}
+
+def Warp_MailAllocOp : Warp_Op<"mail_alloc"> {
+  let summary = "Reserve a scalar in shared memory";
+  let description = [{
+    Eight bytes from `offset` on, through which threads pass scalars; who may
+    write and read when is said by barriers beside it. The offset must be set
+    before the lowering.
+
+    ```mlir
+    %mail = warp.mail_alloc {offset = 98368 : i64} : !llvm.ptr<3>
+    ```
+
+    Constraint: (ML1) the offset is a multiple of 8 bytes and not negative.
+  }];
+  let arguments = (ins OptionalAttr<I64Attr>:$offset);
+  let results = (outs Res<LLVM_PointerInAddressSpace<3>, "", [MemAlloc]>:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    static constexpr int64_t mailBytes = 8;
+  }];
+}
+
 def Warp_TmaLoadOp : Warp_OrderingOp<"tma_load"> {
   let summary = "Start the copy of a tile from a tensor to shared memory";
   let description = [{

@@ -1,0 +1,248 @@
+//===- WorkToWarp.cpp - Which block does which work item ------------------===//
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "PipeToWarp.h"
+#include "attn/Dialect/Tile/IR/Tile.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace attn;
+
+namespace {
+
+/// The loop over the work items of a block, and what an item is.
+class WorkLoop {
+public:
+  WorkLoop(tile::ForWorkOp work, ValueRange mail,
+           ConversionPatternRewriter &builder)
+      : work(work), mail(mail), builder(builder), loc(work.getLoc()) {
+    Value rounded = add(work.getRows(), constant(work.getStep() - 1));
+    tiles = div(rounded, constant(work.getStep()));
+    perBatch = mul(tiles, work.getHeads());
+    total = mul(perBatch, work.getBatch());
+    block = hardware(gpu::BlockIdOp::create(builder, loc, gpu::Dimension::x));
+    grid = hardware(gpu::GridDimOp::create(builder, loc, gpu::Dimension::x));
+  }
+
+  /// Makes the loop; returns the arguments of an item's body, for which the
+  /// builder then stands: batch entry, head, first row and what is carried.
+  SmallVector<Value> begin() {
+    ValueRange carried = work.getClaim() ? beginClaimed() : beginStrided();
+    SmallVector<Value> arguments =
+        work.getTogether() ? positionInSection() : positionInHead();
+    llvm::append_range(arguments, carried);
+    return arguments;
+  }
+
+  /// Ends the body, which carries `values` on; returns the loop's results.
+  SmallVector<Value> end(ValueRange values) {
+    return work.getClaim() ? endClaimed(values) : endStrided(values);
+  }
+
+private:
+  //===--- Arithmetic -----------------------------------------------------===//
+
+  Value constant(int64_t value) {
+    return arith::ConstantIntOp::create(builder, loc, builder.getI32Type(),
+                                        value);
+  }
+  Value add(Value a, Value b) {
+    return arith::AddIOp::create(builder, loc, a, b);
+  }
+  Value sub(Value a, Value b) {
+    return arith::SubIOp::create(builder, loc, a, b);
+  }
+  Value mul(Value a, Value b) {
+    return arith::MulIOp::create(builder, loc, a, b);
+  }
+  Value div(Value a, Value b) {
+    return arith::DivUIOp::create(builder, loc, a, b);
+  }
+  Value rem(Value a, Value b) {
+    return arith::RemUIOp::create(builder, loc, a, b);
+  }
+  Value hardware(Value index) {
+    return arith::IndexCastOp::create(builder, loc, builder.getI32Type(),
+                                      index);
+  }
+  Value compare(arith::CmpIPredicate predicate, Value a, Value b) {
+    return arith::CmpIOp::create(builder, loc, predicate, a, b);
+  }
+
+  //===--- Every n-th item ------------------------------------------------===//
+
+  ValueRange beginStrided() {
+    strided =
+        scf::ForOp::create(builder, loc, block, total, grid, work.getInits());
+    Block *body = strided.getBody();
+    // A loop without carried values was given its terminator already.
+    if (!body->empty())
+      builder.eraseOp(&body->back());
+    builder.setInsertionPointToStart(body);
+    item = strided.getInductionVar();
+    return strided.getRegionIterArgs();
+  }
+
+  SmallVector<Value> endStrided(ValueRange values) {
+    scf::YieldOp::create(builder, loc, values);
+    return llvm::to_vector_of<Value>(strided.getResults());
+  }
+
+  //===--- The next item --------------------------------------------------===//
+
+  bool isSender() { return bool(work->getParentOfType<warp::SingleOp>()); }
+
+  /// One more of element `index` of the counter; what it was before.
+  Value count(int64_t index, LLVM::AtomicOrdering ordering) {
+    Value one = constant(1);
+    return LLVM::AtomicRMWOp::create(builder, loc, LLVM::AtomicBinOp::add,
+                                     element(index), one, ordering, "device");
+  }
+  Value element(int64_t index) {
+    return LLVM::GEPOp::create(builder, loc, work.getClaim().getType(),
+                               builder.getI32Type(), work.getClaim(),
+                               LLVM::GEPArg(static_cast<int32_t>(index)));
+  }
+
+  /// while (item < total) { ... }; carries the item, how many mails came before
+  /// and the loop's own values.
+  ValueRange beginClaimed() {
+    SmallVector<Value> inits = {block, constant(0)};
+    llvm::append_range(inits, work.getInits());
+    SmallVector<Type> types(ValueRange(inits).getTypes());
+    SmallVector<Location> locs(types.size(), loc);
+    claimed = scf::WhileOp::create(builder, loc, types, inits);
+    Block *before = builder.createBlock(&claimed.getBefore(), {}, types, locs);
+    Value more =
+        compare(arith::CmpIPredicate::ult, before->getArgument(0), total);
+    scf::ConditionOp::create(builder, loc, more, before->getArguments());
+    Block *after = builder.createBlock(&claimed.getAfter(), {}, types, locs);
+    item = after->getArgument(0);
+    mails = after->getArgument(1);
+    // Early, since it takes its time.
+    if (isSender())
+      next = add(count(0, LLVM::AtomicOrdering::monotonic), grid);
+    return after->getArguments().drop_front(2);
+  }
+
+  SmallVector<Value> endClaimed(ValueRange values) {
+    Value place = mail[0], full = mail[1], empty = mail[2];
+    Value zero = constant(0);
+    Value parity = arith::AndIOp::create(builder, loc, mails, constant(1));
+    constexpr unsigned alignment = 4;
+    if (isSender()) {
+      Value before = arith::XOrIOp::create(builder, loc, parity, constant(1));
+      warp::MbarWaitOp::create(builder, loc, empty, zero, before);
+      LLVM::StoreOp::create(builder, loc, next, place, alignment,
+                            /*isVolatile=*/true);
+      warp::MbarSignalOp::create(builder, loc, full, zero);
+    } else {
+      warp::MbarWaitOp::create(builder, loc, full, zero, parity);
+      next = LLVM::LoadOp::create(builder, loc, builder.getI32Type(), place,
+                                  alignment, /*isVolatile=*/true);
+      warp::SyncWarpOp::create(builder, loc);
+      warp::MbarArriveOp::create(builder, loc, empty, zero);
+    }
+    SmallVector<Value> yielded = {next, add(mails, constant(1))};
+    llvm::append_range(yielded, values);
+    scf::YieldOp::create(builder, loc, yielded);
+    builder.setInsertionPointAfter(claimed);
+    if (isSender())
+      resetCounter();
+    return llvm::to_vector_of<Value>(claimed.getResults().drop_front(2));
+  }
+
+  /// The last block to be done leaves the counter as it found it.
+  void resetCounter() {
+    Value done = count(1, LLVM::AtomicOrdering::acq_rel);
+    Value isLast =
+        compare(arith::CmpIPredicate::eq, done, sub(grid, constant(1)));
+    auto last = scf::IfOp::create(builder, loc, isLast);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPoint(last.thenYield());
+    for (int64_t index : {0, 1})
+      LLVM::StoreOp::create(builder, loc, constant(0), element(index));
+  }
+
+  //===--- What an item is ------------------------------------------------===//
+
+  /// Items are numbered with the row tile fastest and descending: blocks that
+  /// run together share keys and values, and the longest items of a head come
+  /// first.
+  SmallVector<Value> positionInHead() {
+    Value head = rem(div(item, tiles), work.getHeads());
+    Value tile = sub(sub(tiles, constant(1)), rem(item, tiles));
+    Value batch = div(item, perBatch);
+    return {batch, head, mul(tile, constant(work.getStep()))};
+  }
+
+  /// Sections of `together` heads; in one, the last tile of every head, then
+  /// the one before, and so on. The last section may be smaller.
+  SmallVector<Value> positionInSection() {
+    Value together = work.getTogether();
+    Value perSection = mul(tiles, together);
+    Value section = div(item, perSection);
+    Value firstHead = mul(section, together);
+    Value inSection = sub(item, mul(section, perSection));
+    Value allHeads = mul(work.getBatch(), work.getHeads());
+    Value count = arith::MinSIOp::create(builder, loc, together,
+                                         sub(allHeads, firstHead));
+    Value fromLast = div(inSection, count);
+    Value head = add(firstHead, sub(inSection, mul(fromLast, count)));
+    Value batch = div(head, work.getHeads());
+    Value tile = sub(sub(tiles, constant(1)), fromLast);
+    return {batch, sub(head, mul(batch, work.getHeads())),
+            mul(tile, constant(work.getStep()))};
+  }
+
+  tile::ForWorkOp work;
+  ValueRange mail;
+  ConversionPatternRewriter &builder;
+  Location loc;
+  Value tiles, perBatch, total, block, grid;
+  scf::ForOp strided;
+  scf::WhileOp claimed;
+  /// Of the iteration at hand.
+  Value item, mails, next;
+};
+
+struct ForWorkPattern : WarpPattern<tile::ForWorkOp> {
+  using WarpPattern::WarpPattern;
+
+  LogicalResult
+  matchAndRewrite(tile::ForWorkOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    if (op.getClaim() && !op.getMail())
+      return op.emitError() << "expected a second role to pass claimed items "
+                               "to (attn-partition-roles)";
+    Operation *yield = op.getBody().front().getTerminator();
+    SmallVector<Value> values(yield->getOperands());
+    rewriter.eraseOp(yield);
+    WorkLoop work(op, op.getMail() ? adaptor.getMail() : ValueRange(),
+                  rewriter);
+    SmallVector<Value> arguments = work.begin();
+    Block *body = rewriter.getInsertionBlock();
+    rewriter.inlineBlockBefore(&op.getBody().front(), body,
+                               rewriter.getInsertionPoint(), arguments);
+    rewriter.setInsertionPointToEnd(body);
+    // What the body carries on are its own values, or its arguments.
+    for (Value &value : values)
+      value = rewriter.getRemappedValue(value);
+    rewriter.replaceOp(op, work.end(values));
+    return success();
+  }
+};
+
+} // namespace
+
+void attn::populateWorkToWarp(RewritePatternSet &patterns,
+                              const WarpTypeConverter &converter) {
+  patterns.add<ForWorkPattern>(converter, patterns.getContext());
+}
