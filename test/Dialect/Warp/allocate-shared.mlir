@@ -27,6 +27,21 @@ gpu.func @groups() kernel {
   gpu.return
 }
 
+// Barriers, 8 bytes each, stand behind the rings, wherever they are made.
+// CHECK-LABEL: gpu.func @barriers
+// CHECK-SAME: attn.shared_bytes = 17440 : i64
+gpu.func @barriers() kernel {
+  // CHECK-NEXT: warp.mbar_alloc {offset = 17408 : i64} : <3>
+  %full = warp.mbar_alloc : !warp.barriers<3>
+  // CHECK-NEXT: warp.alloc {offset = 0 : i64} : <1x128x64xbf16>
+  %q = warp.alloc : !warp.buffer<1x128x64xbf16>
+  // CHECK-NEXT: warp.mbar_alloc {offset = 17432 : i64} : <1>
+  %empty = warp.mbar_alloc : !warp.barriers<1>
+  // CHECK-NEXT: warp.alloc {offset = 16384 : i64} : <1x8x64xbf16>
+  %k = warp.alloc : !warp.buffer<1x8x64xbf16>
+  gpu.return
+}
+
 // Every kernel counts for itself.
 // CHECK-LABEL: gpu.func @none
 // CHECK-SAME: attn.shared_bytes = 0 : i64

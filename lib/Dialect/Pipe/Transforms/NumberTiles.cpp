@@ -155,25 +155,48 @@ private:
   SmallVector<Value> taken;
 };
 
+using ChannelSet = llvm::SmallSetVector<Value, 4>;
+
+/// The fed channels that a role puts into or takes from. One cursor counts one
+/// side of a channel.
+template <typename Op> ChannelSet channelsOf(pipe::RoleOp role) {
+  ChannelSet channels;
+  role.walk([&](Op op) {
+    if (pipe::isFed(op.getChannel()))
+      channels.insert(op.getChannel());
+  });
+  return channels;
+}
+
+LogicalResult number(pipe::RoleOp role) {
+  ChannelSet channels = channelsOf<pipe::PutOp>(role);
+  for (Value channel : channelsOf<pipe::TakeOp>(role))
+    if (!channels.insert(channel)) {
+      auto open = channel.getDefiningOp<pipe::OpenOp>();
+      return role.emitError()
+             << "role '" << role.getName()
+             << "' puts into and takes from channel '"
+             << (open ? open.getName() : "?")
+             << "'; expected a fed channel to be filled by another role "
+                "(attn-partition-roles)";
+    }
+  Block &body = role.getBody().front();
+  for (Value channel : channels) {
+    OpBuilder builder = OpBuilder::atBlockBegin(&body);
+    Value zero = arith::ConstantIntOp::create(builder, role.getLoc(),
+                                              builder.getI32Type(), 0);
+    CursorThreader(channel).run(body, zero);
+  }
+  return success();
+}
+
 struct NumberTiles : attn::impl::NumberTilesBase<NumberTiles> {
   void runOnOperation() override {
     SmallVector<pipe::RoleOp> roles;
     getOperation()->walk([&](pipe::RoleOp role) { roles.push_back(role); });
-    for (pipe::RoleOp role : roles) {
-      llvm::SmallSetVector<Value, 4> channels;
-      role.walk([&](Operation *op) {
-        if (isa<pipe::PutOp, pipe::TakeOp>(op) &&
-            pipe::isFed(op->getOperand(0)))
-          channels.insert(op->getOperand(0));
-      });
-      Block &body = role.getBody().front();
-      for (Value channel : channels) {
-        OpBuilder builder = OpBuilder::atBlockBegin(&body);
-        Value zero = arith::ConstantIntOp::create(builder, role.getLoc(),
-                                                  builder.getI32Type(), 0);
-        CursorThreader(channel).run(body, zero);
-      }
-    }
+    for (pipe::RoleOp role : roles)
+      if (failed(number(role)))
+        return signalPassFailure();
   }
 };
 

@@ -271,7 +271,7 @@ public:
         return emitBlocked(*event);
     for (auto &[channel, state] : states)
       if (state.released != state.filled || state.taken != state.filled)
-        return channel.getDefiningOp()->emitError()
+        return emitError(channel.getLoc())
                << "V11: expected as many takes and releases as puts, found "
                << state.filled << " puts, " << state.taken << " takes and "
                << state.released << " releases";
