@@ -9,9 +9,13 @@ scripts/check_ptx.py ptxas build/tools/attn-opt/attn-opt
 full-tiles: some key loop computes tiles that every row sees whole, and it holds no
 mask arithmetic. Prints how long the compiler took, which is never a failure.
 
-ptxas: the text assembles for every target, and the default schedule does not spill
-registers on sm_80 and sm_90. Known spills stand in test/Pipelines/spills.txt, which
-has to be exact, so that it can only shrink. Exit code 77: there is no ptxas.
+Checked for mma.sync (sm_90) and for wgmma (sm_90a).
+
+ptxas: the text assembles for every target, without an advisory (C75xx: ptxas makes
+asynchronous products wait for each other, or leaves setmaxnreg out), and the default
+schedule does not spill registers on sm_80, sm_90 and sm_90a. Known spills stand in
+test/Pipelines/spills.txt, which has to be exact, so that it can only shrink. Exit code
+77: there is no ptxas.
 """
 
 import argparse
@@ -31,14 +35,16 @@ import ptx_loops
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SPILLS = ROOT / "test" / "Pipelines" / "spills.txt"
-TARGETS = ["sm_80", "sm_89", "sm_90", "sm_120"]
-TARGETS_WITHOUT_SPILLS = ["sm_80", "sm_90"]
+TARGETS = ["sm_80", "sm_89", "sm_90", "sm_90a", "sm_120"]
+TARGETS_WITHOUT_SPILLS = ["sm_80", "sm_90", "sm_90a"]
+TARGETS_OF_LOOPS = ["sm_90", "sm_90a"]  # one for each engine
 NO_ASSEMBLER = 77
 
 MATRIX = re.compile(r"\b(wgmma\.mma_async|mma\.sync)\b")
 COMPARISON = re.compile(r"^setp\.")
 SELECTION = re.compile(r"^selp\.(f32|b32)\b.*0fFF800000")
 EXPONENTIAL = re.compile(r"^ex2\.")
+ADVISORY = re.compile(r"\bC75\d\d\b")
 SPILLED = re.compile(r"(\d+) bytes spill (?:stores|loads)")
 
 
@@ -73,16 +79,21 @@ def is_unmasked(loop):
     return 0 < count(EXPONENTIAL, loop) and count(COMPARISON, loop) < few and count(SELECTION, loop) < few
 
 
-def check_full_tiles(tool, spec):
-    ptx, seconds = compile_spec(tool, spec, "sm_90")
+def check_loops(tool, spec, target):
+    name = f"{spec.stem} {target}"
+    ptx, seconds = compile_spec(tool, spec, target)
     loops = [loop for loop in ptx_loops.innermost_loops(ptx) if count(MATRIX, loop)]
     unmasked = [loop for loop in loops if is_unmasked(loop)]
     figures = ", ".join(f"{count(COMPARISON, loop)} + {count(SELECTION, loop)}" for loop in loops)
-    text = f"{spec.stem}: comparisons + selections of -inf in its key loops: {figures}; compiled in {seconds:.2f} s"
+    text = f"{name}: comparisons + selections of -inf in its key loops: {figures}; compiled in {seconds:.2f} s"
     # A tail of keys needs a mask whatever the rule is.
     if len(unmasked) != 1 or len(loops) < 2:
-        return [Result(spec.stem, False, f"{text}: expected one loop without a mask and others with, found {len(unmasked)}")]
-    return [Result(spec.stem, True, text)]
+        return Result(name, False, f"{text}: expected one loop without a mask and others with, found {len(unmasked)}")
+    return Result(name, True, text)
+
+
+def check_full_tiles(tool, spec):
+    return [check_loops(tool, spec, target) for target in TARGETS_OF_LOOPS]
 
 
 def known_spills():
@@ -102,6 +113,8 @@ def assemble(ptxas, tool, spec, target, known):
     report = done.stdout + done.stderr
     if done.returncode:
         return Result(name, False, f"{name}: {report.strip()}")
+    if advice := [line.strip() for line in report.splitlines() if ADVISORY.search(line)]:
+        return Result(name, False, f"{name}: expected no advisory of ptxas, found: {advice[0]}")
     spilled = max((int(size) for size in SPILLED.findall(report)), default=None)
     if spilled is None:
         return Result(name, False, f"{name}: ptxas -v did not say what it spilled: {report.strip()}")

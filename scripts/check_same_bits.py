@@ -4,6 +4,7 @@
 """Runs that must give the same bits, compared on the simulator or a GPU.
 
 scripts/check_same_bits.py --device sim build/tools/attn-run/attn-run
+scripts/check_same_bits.py --device sim --target sm_90a build/tools/attn-run/attn-run
 
 Each property is two ways to ask for the same numbers: o and lse have to agree in
 every bit. What Q, K and V hold is random, and the same for all.
@@ -126,8 +127,9 @@ class Output:
 
 
 class Runner:
-    def __init__(self, tool, device, folder):
+    def __init__(self, tool, device, target, folder):
         self.tool, self.device, self.folder = tool, device, folder
+        self.target = [f"--target={target}"] if target else []
         self.q = Rows.random(1, BATCH, Q_LEN, HEADS, DIM)
         self.k = Rows.random(2, BATCH, K_LEN, KV_HEADS, DIM)
         self.v = Rows.random(3, BATCH, K_LEN, KV_HEADS, DIM)
@@ -147,7 +149,7 @@ class Runner:
         spec = self.folder / "bits.attn"
         spec.write_text(SPEC.format(dtype=dtype, heads=heads, kv_heads=kv_heads, dim=DIM, fields=fields))
         o, lse = self.folder / "o.npy", self.folder / "lse.npy"
-        command = [self.tool, spec, f"--device={self.device}", f"--save-o={o}", f"--save-lse={lse}", *options]
+        command = [self.tool, spec, f"--device={self.device}", f"--save-o={o}", f"--save-lse={lse}", *self.target, *options]
         command.append("--layout=bhsd" if bhsd else "--layout=bshd")
         for name, rows in zip("qkv", operands):
             path = self.folder / f"{name}.npy"
@@ -254,6 +256,7 @@ def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("tool", help="attn-run")
     parser.add_argument("--device", choices=["gpu", "sim"], required=True)
+    parser.add_argument("--target", help="compile for this target, and so with its schedules (default: the device)")
     parser.add_argument("--json", type=pathlib.Path, help="write the results here too")
     return parser.parse_args()
 
@@ -262,7 +265,7 @@ def main():
     options = parse_arguments()
     statuses = []
     with tempfile.TemporaryDirectory() as folder:
-        for name, one, other in properties(Runner(options.tool, options.device, pathlib.Path(folder))):
+        for name, one, other in properties(Runner(options.tool, options.device, options.target, pathlib.Path(folder))):
             where = one.difference(other)
             statuses.append({"name": name, "status": where or "passed"})
             print(f"{name}: {where or 'same bits'}", flush=True)

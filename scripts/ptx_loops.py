@@ -6,6 +6,7 @@ import re
 
 LABEL = re.compile(r"(\$\w+):")
 BRANCH = re.compile(r"(@!?%p\d+\s+)?bra(?:\.uni)?\s+(\$\w+)\s*;")
+POLL = re.compile(r"\b(mbarrier\.(try|test)_wait)\b")
 LEAVES = re.compile(r"(?:ret|exit|trap)\s*;")
 
 
@@ -15,11 +16,15 @@ def statements(ptx):
     for line in lines:
         if line.strip() == "{":
             break
-    text = ""
+    text, scopes = "", 1
     for line in lines:
         line = line.split("//", 1)[0].strip()
-        if line == "}":
-            return
+        # Inline assembly has scopes of its own.
+        if not text and line in ("{", "}"):
+            scopes += 1 if line == "{" else -1
+            if scopes == 0:
+                return
+            continue
         if not line or line.startswith("."):
             continue
         text = f"{text} {line}".strip()
@@ -46,6 +51,9 @@ def control_flow(ptx):
     for block in range(len(blocks)):
         target, goes_on = branches.get(block, (None, True))
         after = [starts[target]] if target else []
+        # A wait that asks again and again is no loop of the program.
+        if after == [block] and any(POLL.search(text) for text in blocks[block]):
+            after = []
         successors.append(after + [block + 1] if goes_on and block + 1 < len(blocks) else after)
     return blocks, successors
 

@@ -43,6 +43,27 @@ module attributes {x.y = #attn.schedule<fa2, turns = maybe>} {
 
 // -----
 
+// A2
+// expected-error @below {{expected true or false, found 'tma'}}
+module attributes {x.y = #attn.schedule<fa3, producer = tma>} {
+}
+
+// -----
+
+// A2
+// expected-error @below {{expected one of [sync, wgmma] for Instruction that multiplies tiles, got: tensor}}
+module attributes {x.y = #attn.schedule<fa3, mma = tensor>} {
+}
+
+// -----
+
+// A2
+// expected-error @below {{expected one of [cp_async, tma] for What moves tiles into shared memory, got: st}}
+module attributes {x.y = #attn.schedule<fa3, loader = st>} {
+}
+
+// -----
+
 // kv
 // expected-error @below {{a paged kv needs 'page', a positive number of keys; found 0}}
 module attributes {x.y = #attn.kv<paged>} {

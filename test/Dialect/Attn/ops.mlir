@@ -12,7 +12,7 @@ module attributes {attn.level = #attn.level<attn>, attn.target = "sm_80"} {
 // CHECK-SAME: kv = #attn.kv<paged, page = 16, layout = hnd>
 // CHECK-SAME: kv_dtype = f8E4M3FN
 // CHECK-SAME: outputs_lse, outputs_o, scale = @alpha
-// CHECK-SAME: schedule = #attn.schedule<fa3, tile = 128x64, warps = 8, stages = 2, consumers = 2, overlap = 0, turns = true, persistent = false, max = lazy>
+// CHECK-SAME: schedule = #attn.schedule<fa3, tile = 128x64, warps = 8, stages = 2, consumers = 2, overlap = 0, turns = true, persistent = false, max = lazy, mma = wgmma, loader = tma, producer = true>
 // CHECK-SAME: split = #attn.split<fixed, value = 512>
 attn.kernel @everything attributes {
     dtype = bf16, kv_dtype = f8E4M3FN, out = f32, heads = 32 : i64, kv_heads = 8 : i64,
@@ -20,7 +20,7 @@ attn.kernel @everything attributes {
     align = #attn.align<bottom_right>, batch = #attn.batch<varlen>,
     kv = #attn.kv<paged, page = 16, layout = hnd>, split = #attn.split<fixed, value = 512>,
     outputs_o, outputs_lse,
-    schedule = #attn.schedule<fa3, tile = 128x64, stages = 2, warps = 8, consumers = 2, overlap = 0, turns = true, persistent = false, max = lazy>} {
+    schedule = #attn.schedule<fa3, tile = 128x64, stages = 2, warps = 8, consumers = 2, overlap = 0, turns = true, persistent = false, max = lazy, mma = wgmma, loader = tma, producer = true>} {
   // CHECK-NEXT: attn.param @alpha : f32 = 1.250000e-01 : f32
   attn.param @alpha : f32 = 0.125 : f32
   // CHECK-NEXT: attn.param @left : i32 = 4095 : i32

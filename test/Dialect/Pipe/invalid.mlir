@@ -159,3 +159,76 @@ gpu.func @f(%c: !pipe.channel<!tile.val<[k:64, d:128] x bf16, shared 2>>, %v: !t
 // expected-error @below {{P8: expected ahead and order of at least 0, found -1 and 0}}
 module attributes {x.y = #pipe.at<ahead = -1, order = 0>} {
 }
+
+// -----
+
+// P10
+gpu.module @m {
+gpu.func @f() {
+  // expected-error @below {{P10: a channel via tma needs a map}}
+  %0 = pipe.open "k" via tma : !pipe.channel<!tile.val<[k:64, d:128] x bf16, shared 2>>
+  gpu.return
+}
+}
+
+// -----
+
+// P10
+gpu.module @m {
+gpu.func @f(%map: !llvm.ptr) {
+  // expected-error @below {{P10: a channel via cp_async has no map}}
+  %0 = pipe.open "k" via cp_async map %map : !llvm.ptr : !pipe.channel<!tile.val<[k:64, d:128] x bf16, shared 2>>
+  gpu.return
+}
+}
+
+// -----
+
+// P11
+gpu.module @m {
+gpu.func @f(%S: !tile.val<[q:128, k:128] x f32>) {
+  // expected-error @below {{P11: expected a value and pending of at least 0, found 1 values and pending -1}}
+  %0 = pipe.await %S pending -1 : !tile.val<[q:128, k:128] x f32>
+  gpu.return
+}
+}
+
+// -----
+
+// P11
+gpu.module @m {
+gpu.func @f() {
+  // expected-error @below {{P11: expected a value and pending of at least 0, found 0 values and pending 1}}
+  "pipe.await"() <{pending = 1 : i64}> : () -> ()
+  gpu.return
+}
+}
+
+// -----
+
+// A channel is fed or says nothing.
+gpu.module @m {
+// expected-error @below {{expected 'fed'}}
+gpu.func @f(%c: !pipe.channel<!tile.val<[k:64, d:128] x bf16, shared 2>, hungry>) {
+  gpu.return
+}
+}
+
+// -----
+
+gpu.module @m {
+// expected-error @below {{expected '>'}}
+gpu.func @f(%c: !pipe.channel<!tile.val<[k:64, d:128] x bf16, shared 2>, fed, fed>) {
+  gpu.return
+}
+}
+
+// -----
+
+// P1 holds of a fed channel too.
+gpu.module @m {
+// expected-error @below {{P1: expected a shared tile of two axes, found '!tile.val<[k:64, d:128] x bf16>'}}
+gpu.func @f(%c: !pipe.channel<!tile.val<[k:64, d:128] x bf16>, fed>) {
+  gpu.return
+}
+}

@@ -76,6 +76,58 @@ gpu.func @ordinal(%s: !s, %m: !row, %vc: !pipe.channel<!v>, %n: i32) kernel {
   gpu.return
 }
 
+// Counters go on whether or not a row sees something: only tiles are chosen.
+// CHECK-LABEL: gpu.func @counter
+gpu.func @counter(%s: !s, %m: !row, %vc: !pipe.channel<!v, fed>, %n: i32) kernel {
+  // CHECK: tile.for_keys partial ({{.*}} iter(%[[N:.*]] = %{{.*}}, %[[M:.*]] = %{{.*}})
+  %r:2 = tile.for_keys partial (%k0) in (%n, %n) step 32 iter(%number = %n, %acc = %m) : (i32, !row) {
+    %V = pipe.take %vc[%number] : !pipe.channel<!v, fed> -> !v
+    %x = tile.mask %s(%k0, %k0) : !s {
+    ^bb0(%q: i32, %k: i32):
+      %0 = arith.cmpi sle, %k, %q : i32
+      tile.yield %0 : i1
+    }
+    // CHECK: %[[MAX:.*]] = tile.reduce max
+    %max = tile.reduce max %x over "k" : !s -> !row
+    // CHECK-NEXT: %[[NEXT:.*]] = arith.addi %[[N]]
+    // CHECK-NEXT: %[[ANY:.*]] = tile.any %[[MAX]]
+    // CHECK-NEXT: %[[R:.*]] = scf.if %[[ANY]] -> (!tile.val<[q:64] x f32>) {
+    // CHECK-NEXT: %[[NEW:.*]] = tile.map %[[MAX]]
+    // CHECK: scf.yield %[[NEW]]
+    // CHECK-NEXT: } else {
+    // CHECK-NEXT: scf.yield %[[M]]
+    // CHECK-NEXT: }
+    %new = tile.map %max : !row -> !row {
+    ^bb0(%e: f32):
+      %0 = arith.negf %e : f32
+      tile.yield %0 : f32
+    }
+    // CHECK-NEXT: pipe.release %{{.*}}[%[[N]]]
+    pipe.release %vc[%number] : !pipe.channel<!v, fed>
+    %next = arith.addi %number, %n : i32
+    // CHECK-NEXT: tile.yield %[[NEXT]], %[[R]]
+    tile.yield %next, %new : i32, !row
+  }
+  gpu.return
+}
+
+// Where products are under way, an await is everybody's.
+// CHECK-LABEL: gpu.func @await
+// CHECK-NOT: scf.if
+gpu.func @await(%s: !s, %m: !row, %n: i32) kernel {
+  %r = tile.for_keys partial (%k0) in (%n, %n) step 32 iter(%acc = %m) : (!row) {
+    %x = tile.mask %s(%k0, %k0) : !s {
+    ^bb0(%q: i32, %k: i32):
+      %0 = arith.cmpi sle, %k, %q : i32
+      tile.yield %0 : i1
+    }
+    %max = tile.reduce max %x over "k" : !s -> !row
+    %new = pipe.await %max pending 0 : !row
+    tile.yield %new : !row
+  }
+  gpu.return
+}
+
 // Every row sees every key of a full tile.
 // CHECK-LABEL: gpu.func @full
 // CHECK-NOT: scf.if

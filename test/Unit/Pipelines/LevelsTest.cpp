@@ -47,16 +47,21 @@ std::optional<Problem> parse(llvm::StringRef name, llvm::StringRef text) {
   return spec::parseSpec(name, text, sources);
 }
 
-class Levels : public ::testing::TestWithParam<std::string> {};
+/// One target for each engine: mma.sync and wgmma.
+constexpr const char *targets[] = {"sm_80", "sm_90a"};
+
+/// A specification and a target.
+class Levels
+    : public ::testing::TestWithParam<std::tuple<std::string, const char *>> {};
 
 TEST_P(Levels, ReparsingChangesNothing) {
-  const spec::ShippedSpec *shipped = spec::findShippedSpec(GetParam());
+  const auto &[name, target] = GetParam();
+  const spec::ShippedSpec *shipped = spec::findShippedSpec(name);
   ASSERT_NE(shipped, nullptr);
-  std::optional<Problem> problem = parse(GetParam() + ".attn", shipped->text);
+  std::optional<Problem> problem = parse(name + ".attn", shipped->text);
   ASSERT_TRUE(problem);
   std::unique_ptr<MLIRContext> context = makeContext();
-  OwningOpRef<ModuleOp> module =
-      importProblem(context.get(), *problem, "sm_80");
+  OwningOpRef<ModuleOp> module = importProblem(context.get(), *problem, target);
   ASSERT_TRUE(module);
 
   constexpr ir::Level levels[] = {ir::Level::Attn, ir::Level::Tile,
@@ -78,7 +83,7 @@ TEST_P(Levels, ReparsingChangesNothing) {
   std::optional<std::string> reparsedPtx = lowerToPtx(*reparsed);
   ASSERT_TRUE(ptx && reparsedPtx);
   EXPECT_EQ(*ptx, *reparsedPtx);
-  EXPECT_NE(ptx->find(".target sm_80"), std::string::npos);
+  EXPECT_NE(ptx->find(std::string(".target ") + target), std::string::npos);
 }
 
 std::vector<std::string> shippedNames() {
@@ -90,14 +95,19 @@ std::vector<std::string> shippedNames() {
 }
 
 INSTANTIATE_TEST_SUITE_P(ShippedSpecs, Levels,
-                         ::testing::ValuesIn(shippedNames()),
-                         [](const auto &info) { return info.param; });
+                         ::testing::Combine(::testing::ValuesIn(shippedNames()),
+                                            ::testing::ValuesIn(targets)),
+                         [](const auto &info) {
+                           return std::get<0>(info.param) + "_" +
+                                  std::get<1>(info.param);
+                         });
 
 //===----------------------------------------------------------------------===//
 // One condition, one kernel
 //===----------------------------------------------------------------------===//
 
-std::optional<std::string> ptxOfMask(const std::string &mask) {
+std::optional<std::string> ptxOfMask(const std::string &mask,
+                                     const char *target) {
   bool usesLeft = mask.find("left") != std::string::npos;
   std::string text = "import \"std\"\n"
                      "attention c {\n"
@@ -110,41 +120,50 @@ std::optional<std::string> ptxOfMask(const std::string &mask) {
   if (!problem)
     return std::nullopt;
   std::unique_ptr<MLIRContext> context = makeContext();
-  OwningOpRef<ModuleOp> module =
-      importProblem(context.get(), *problem, "sm_80");
+  OwningOpRef<ModuleOp> module = importProblem(context.get(), *problem, target);
   return module ? lowerToPtx(*module) : std::nullopt;
 }
 
-void expectSamePtx(const std::vector<std::string> &masks) {
-  std::optional<std::string> first = ptxOfMask(masks.front());
-  ASSERT_TRUE(first);
-  for (const std::string &mask : masks) {
-    std::optional<std::string> ptx = ptxOfMask(mask);
-    ASSERT_TRUE(ptx) << mask;
-    EXPECT_EQ(*ptx, *first) << mask;
+class OneCondition : public ::testing::TestWithParam<const char *> {
+protected:
+  std::optional<std::string> ptxOf(const std::string &mask) {
+    return ptxOfMask(mask, GetParam());
   }
-}
 
-TEST(OneCondition, CausalInSevenSpellings) {
+  void expectSamePtx(const std::vector<std::string> &masks) {
+    std::optional<std::string> first = ptxOf(masks.front());
+    ASSERT_TRUE(first);
+    for (const std::string &mask : masks) {
+      std::optional<std::string> ptx = ptxOf(mask);
+      ASSERT_TRUE(ptx) << mask;
+      EXPECT_EQ(*ptx, *first) << mask;
+    }
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Targets, OneCondition, ::testing::ValuesIn(targets),
+                         [](const auto &info) { return info.param; });
+
+TEST_P(OneCondition, CausalInSevenSpellings) {
   expectSamePtx({"causal", "k <= q", "q >= k", "!(k > q)", "q - k >= 0",
                  "k < q + 1", "k <= i + (k_len - q_len)"});
 }
 
-TEST(OneCondition, CommonFactorsAreDividedOut) {
+TEST_P(OneCondition, CommonFactorsAreDividedOut) {
   expectSamePtx({"k <= q", "2 * k <= 2 * q", "3 * k - 3 * q <= 2",
                  "3 * k < 3 * q + 1", "2 * q - 2 * k + 1 >= 0",
                  "!(4 * k > 4 * q + 3)"});
   expectSamePtx({"k == q", "3 * k == 3 * q"});
-  EXPECT_NE(ptxOfMask("k <= q"), ptxOfMask("2 * k <= 2 * q + 2"));
+  EXPECT_NE(ptxOf("k <= q"), ptxOf("2 * k <= 2 * q + 2"));
 }
 
-TEST(OneCondition, WindowInFourSpellings) {
+TEST_P(OneCondition, WindowInFourSpellings) {
   expectSamePtx({"window(q, k, left, 0)", "k <= q && q - k <= left",
                  "q - left <= k && !(k > q)", "!(k > q || k < q - left)"});
 }
 
-TEST(OneCondition, DifferentConditionsDiffer) {
-  EXPECT_NE(ptxOfMask("k <= q"), ptxOfMask("k < q"));
+TEST_P(OneCondition, DifferentConditionsDiffer) {
+  EXPECT_NE(ptxOf("k <= q"), ptxOf("k < q"));
 }
 
 } // namespace
