@@ -225,3 +225,24 @@ module attributes {attn.target = "sm_90a"} {
 attn.kernel @refused attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 256 : i64, head_dim_v = 256 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<fa3, tile = 128x128>} {
 }
 }
+
+// -----
+
+// A third consumer leaves 128 registers at launch, of which one product P . V with
+// 256 columns has 128 accumulators.
+module attributes {attn.target = "sm_90a"} {
+// expected-error @below {{one product of tile 192 x 16 needs 158 registers in a thread of 12 warps, which has 128 at launch; take fewer consumers or a smaller tile}}
+attn.kernel @refused attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 256 : i64, head_dim_v = 256 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<fa3, tile = 192x16, overlap = 0>} {
+}
+}
+
+// -----
+
+// 192 columns fit.
+module attributes {attn.target = "sm_90a"} {
+// CHECK-LABEL: attn.kernel @three_consumers
+// CHECK-SAME: schedule = #attn.schedule<fa3, tile = 192x16, warps = 12
+// expected-remark @below {{tile 192 x 16, 12 warps}}
+attn.kernel @three_consumers attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 192 : i64, head_dim_v = 192 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<fa3, tile = 192x16, overlap = 0>} {
+}
+}

@@ -130,6 +130,16 @@ LogicalResult Selection::checkRegisters() const {
   int64_t threads = warps * lanes;
   int64_t o = tileM * static_cast<int64_t>(kernel.getHeadDimV()) / threads;
   int64_t s = tileM * tileN / threads;
+  // One instruction, with its operands and addresses, has to fit what a thread
+  // has at launch, before roles share registers out anew (ptxas 13.0, C7602).
+  constexpr int64_t launchedOfThree = 128, othersOfProduct = 30;
+  int64_t product = std::max(o, s) + othersOfProduct;
+  if (isWgmma() && consumers() == 3 && product > launchedOfThree)
+    return error() << "one product of tile " << tileM << " x " << tileN
+                   << " needs " << product
+                   << " registers in a thread of 12 warps, which has "
+                   << launchedOfThree
+                   << " at launch; take fewer consumers or a smaller tile";
   int64_t limit = isWgmma() && consumers() == 3 ? mostOfThree : most;
   int64_t p = isWgmma() && overlap ? s / 2 : 0;
   int64_t needed = o + s + p + (isWgmma() ? others : 0);
