@@ -44,8 +44,8 @@ def count(log, reports):
         sys.exit(f"expected the results of {tests.group(1) if tests else 'some'} tests, found {len(results)}")
     for name, words in results:
         report = reports / f"{name}.json"
-        # The dots of the line: a parameter's text may hold three of its own.
-        kind = kind_of(words.rpartition("***")[2].strip().lstrip(". "))
+        # A parameter's text may hold dots of its own: the last ones count.
+        kind = kind_of(re.split(r"\.{3,}|\*{3}", words)[-1].strip())
         parts = parts_of(report) if report.exists() else collections.Counter()
         # A test can fail as a whole: no time left, a list that is not complete.
         if not parts or (kind == "failed" and not parts["failed"]):
