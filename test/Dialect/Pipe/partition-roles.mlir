@@ -84,4 +84,23 @@ gpu.func @whole(%view: !view, %n: i32) kernel attributes {attn.schedule = #attn.
   }
   gpu.return
 }
+// Claimed items are passed on by mail.
+// CHECK-LABEL: gpu.func @claimed
+gpu.func @claimed(%map: !llvm.ptr, %view: !view, %counter: !llvm.ptr<1>, %n: i32)
+    kernel attributes {attn.schedule = #attn.schedule<fa3, producer = true>} {
+  // CHECK: %[[MAIL:.*]] = pipe.open_mail : !pipe.mail
+  // CHECK: pipe.role "load"
+  // CHECK: tile.for_work {{.*}} claim %{{.*}} through %[[MAIL]] : !pipe.mail
+  // CHECK: pipe.role "compute"
+  // CHECK: tile.for_work {{.*}} claim %{{.*}} through %[[MAIL]] : !pipe.mail
+  pipe.role "compute" warps 8 {
+    %kc = pipe.open "k" via tma map %map : !llvm.ptr : !kc
+    tile.for_work (%b, %h, %m0) in (%n, %n, %n) step 64 claim %counter {
+      pipe.put %kc[%n], %view[%m0] : !kc, !view
+      %K = pipe.take %kc[%n] : !kc -> !k
+      pipe.release %kc[%n] : !kc
+    }
+  }
+  gpu.return
+}
 }
