@@ -19,11 +19,9 @@ namespace cl = llvm::cl;
 
 static cl::OptionCategory category("attn-opt options");
 static cl::OptionCategory mlirCategory("options of MLIR");
-
 static cl::opt<std::string> inputFile(cl::Positional, cl::init("-"),
                                       cl::desc("<specification or module>"),
                                       cl::cat(category));
-
 static cl::opt<std::string>
     outputFile("o", cl::init("-"), cl::value_desc("file"),
                cl::desc("Output file (default: stdout)"), cl::cat(category));

@@ -13,22 +13,6 @@ using attn::layout::Panel;
 
 namespace {
 
-struct MbarAllocLowering : WarpPattern<MbarAllocOp> {
-  using WarpPattern::WarpPattern;
-
-  LogicalResult
-  matchAndRewrite(MbarAllocOp op, Adaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    Emitter emitter(rewriter, op.getLoc());
-    Value base = LLVM::AddressOfOp::create(
-        rewriter, op.getLoc(),
-        getTypeConverter()->convertType(op.getResult().getType()),
-        sharedMemoryName);
-    rewriter.replaceOp(op, emitter.offset(base, *op.getOffset()));
-    return success();
-  }
-};
-
 struct MbarInitLowering : WarpPattern<MbarInitOp> {
   using WarpPattern::WarpPattern;
 
@@ -126,20 +110,6 @@ struct MbarExpectLowering : WarpPattern<MbarExpectOp> {
                       rewriter.getI64Type(),
                       {address, emitter.i32(op.getBytes())});
     rewriter.eraseOp(op);
-    return success();
-  }
-};
-
-struct MailAllocLowering : WarpPattern<MailAllocOp> {
-  using WarpPattern::WarpPattern;
-
-  LogicalResult
-  matchAndRewrite(MailAllocOp op, Adaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    Emitter emitter(rewriter, op.getLoc());
-    Value base = LLVM::AddressOfOp::create(
-        rewriter, op.getLoc(), op.getResult().getType(), sharedMemoryName);
-    rewriter.replaceOp(op, emitter.offset(base, *op.getOffset()));
     return success();
   }
 };
@@ -245,9 +215,10 @@ struct SyncWarpLowering : WarpPattern<SyncWarpOp> {
 void attn::warp::populateBarrierPatterns(const TypeConverter &converter,
                                          RewritePatternSet &patterns,
                                          ThreadPosition &position) {
-  patterns.add<MbarAllocLowering, MbarInitLowering, MbarPublishLowering,
-               MbarWaitLowering, MbarExpectLowering, MbarArriveLowering,
-               MbarSignalLowering, MailAllocLowering, TmaLoadLowering,
-               FenceAsyncLowering, SyncWarpLowering>(
-      converter, patterns.getContext(), position);
+  patterns
+      .add<PlaceLowering<MbarAllocOp>, MbarInitLowering, MbarPublishLowering,
+           MbarWaitLowering, MbarExpectLowering, MbarArriveLowering,
+           MbarSignalLowering, PlaceLowering<MailAllocOp>, TmaLoadLowering,
+           FenceAsyncLowering, SyncWarpLowering>(
+          converter, patterns.getContext(), position);
 }

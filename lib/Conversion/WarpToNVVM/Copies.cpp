@@ -165,22 +165,6 @@ Value both(Emitter &emitter, Value a, Value b) {
   return arith::AndIOp::create(emitter.builder, emitter.loc, a, b);
 }
 
-struct AllocLowering : WarpPattern<AllocOp> {
-  using WarpPattern::WarpPattern;
-
-  LogicalResult
-  matchAndRewrite(AllocOp op, Adaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    Emitter emitter(rewriter, op.getLoc());
-    Value base = LLVM::AddressOfOp::create(
-        rewriter, op.getLoc(),
-        getTypeConverter()->convertType(op.getResult().getType()),
-        sharedMemoryName);
-    rewriter.replaceOp(op, emitter.offset(base, *op.getOffset()));
-    return success();
-  }
-};
-
 struct CpAsyncLowering : WarpPattern<CpAsyncOp> {
   using WarpPattern::WarpPattern;
 
@@ -312,7 +296,7 @@ struct BarrierLowering : WarpPattern<BarrierOp> {
 void attn::warp::populateCopyPatterns(const TypeConverter &converter,
                                       RewritePatternSet &patterns,
                                       ThreadPosition &position) {
-  patterns.add<AllocLowering, CpAsyncLowering, CopyOutLowering, CommitLowering,
-               WaitLowering, BarrierLowering>(converter, patterns.getContext(),
-                                              position);
+  patterns.add<PlaceLowering<AllocOp>, CpAsyncLowering, CopyOutLowering,
+               CommitLowering, WaitLowering, BarrierLowering>(
+      converter, patterns.getContext(), position);
 }

@@ -163,6 +163,23 @@ template <typename Op> struct WarpPattern : mlir::OpConversionPattern<Op> {
   ThreadPosition &position;
 };
 
+/// What an operation reserves in shared memory becomes its address.
+template <typename Alloc> struct PlaceLowering : WarpPattern<Alloc> {
+  using WarpPattern<Alloc>::WarpPattern;
+
+  mlir::LogicalResult
+  matchAndRewrite(Alloc op, typename WarpPattern<Alloc>::Adaptor adaptor,
+                  mlir::ConversionPatternRewriter &rewriter) const override {
+    Emitter emitter(rewriter, op.getLoc());
+    mlir::Type type =
+        this->getTypeConverter()->convertType(op.getResult().getType());
+    mlir::Value base = mlir::LLVM::AddressOfOp::create(rewriter, op.getLoc(),
+                                                       type, sharedMemoryName);
+    rewriter.replaceOp(op, emitter.offset(base, *op.getOffset()));
+    return mlir::success();
+  }
+};
+
 void populateCopyPatterns(const mlir::TypeConverter &converter,
                           mlir::RewritePatternSet &patterns,
                           ThreadPosition &position);
