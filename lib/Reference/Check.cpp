@@ -14,12 +14,8 @@
 #include <limits>
 
 namespace attn {
-namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
-/// Share of max |V| that rounding P to the spec's dtype may cost.
-double toleranceOf(DType dtype) {
+double weightTolerance(DType dtype) {
   switch (dtype) {
   case DType::F16:
     return 1e-3;
@@ -30,8 +26,15 @@ double toleranceOf(DType dtype) {
   }
 }
 
-/// Bounds of lse: absolute up to this magnitude, relative above.
-constexpr double lseAbsolute = 1e-3, lseRelative = 1e-5, lseSwitch = 100;
+double lseBound(double expected) {
+  constexpr double absolute = 1e-3, relative = 1e-5, switchAt = 100;
+  double magnitude = std::abs(expected);
+  return magnitude < switchAt ? absolute : relative * magnitude;
+}
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// C13: scaled logits times log2(e) must stay below this.
 constexpr double exactLogit2 = 0x1p29;
@@ -67,7 +70,7 @@ public:
              const Outputs &outputs, CheckReport &report)
       : problem(*launch.problem), launch(launch), reference(reference),
         outputs(outputs), report(report),
-        tolerance(toleranceOf(problem.dtype)) {}
+        tolerance(weightTolerance(problem.dtype)) {}
 
   void compareRow(size_t r) {
     const RowId &id = reference.rows[r];
@@ -137,7 +140,7 @@ private:
     if (std::isinf(expected))
       at.bound = 0; // C5: exactly -inf
     else
-      at.bound = magnitude < lseSwitch ? lseAbsolute : lseRelative * magnitude;
+      at.bound = lseBound(magnitude);
     noteNaN(at);
     report.lseFailures += fails(at);
     keepWorst(report.worstLse, at);
@@ -174,7 +177,7 @@ void addWarnings(const Launch &launch, CheckReport &report) {
         "C13: the largest scaled logit, " + spellNumber(report.maxAbsLogit) +
         ", times log2(e) is 2^29 or more: beyond it exp2(s * c - max * c) "
         "keeps a residue of rounding that matters");
-  else if (differs && spacing / 2 > toleranceOf(launch.problem->dtype))
+  else if (differs && spacing / 2 > weightTolerance(launch.problem->dtype))
     report.warnings.push_back(
         "C13: logits are f32, which has numbers " + spellNumber(spacing) +
         " apart at the largest scaled logit, " +

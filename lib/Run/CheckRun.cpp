@@ -22,24 +22,6 @@ using namespace attn::run;
 // Closed forms
 //===----------------------------------------------------------------------===//
 
-/// Relative bound on o: docs/Numerics.md, by the type of P.
-static double relativeTolerance(DType type) {
-  switch (type) {
-  case DType::F16:
-    return 1e-3;
-  case DType::BF16:
-    return 4e-3;
-  default:
-    return 6e-2;
-  }
-}
-
-static double lseBound(double expected) {
-  constexpr double absolute = 1e-3, relative = 1e-5, switchAt = 100;
-  return std::abs(expected) < switchAt ? absolute
-                                       : relative * std::abs(expected);
-}
-
 /// Equal infinities agree; a NaN never does, but a closed form that is NaN
 /// leaves the place open.
 static bool agrees(double got, double expected, double bound) {
@@ -76,7 +58,7 @@ static void checkExpectation(const Inputs &inputs, const Expectation &expect,
                              const OutputImage &image,
                              std::vector<std::string> &failures) {
   double tolerance =
-      expect.tolerance.value_or(relativeTolerance(inputs.problem->dtype));
+      expect.tolerance.value_or(weightTolerance(inputs.problem->dtype));
   if (expect.o && !image.o.empty())
     compareRows(
         "o", inputs.o, image.o,

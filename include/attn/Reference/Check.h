@@ -93,6 +93,12 @@ struct CheckReport {
   std::string json() const; ///< one object
 };
 
+/// Share of max |V| that rounding P to the spec's dtype may cost
+/// (docs/Numerics.md).
+double weightTolerance(DType dtype);
+/// Bound on the error of an lse: absolute where it is small, relative above.
+double lseBound(double expected);
+
 /// Promises `monotone` of the bound tensors that do not hold.
 std::vector<MonotoneFailure> checkMonotone(const Launch &launch);
 
