@@ -150,9 +150,6 @@ void addAtomics(Forms &forms) {
                          ", " + at(place) + ";";
       MicroForm form;
       form.anyNan = type == "f64";
-      if (bits == 32 && type.find("x2") != std::string::npos &&
-          place.space == std::string(".shared"))
-        form.known = "on an H200 only the low half is added";
       form.name = "atom" + suffix + (*place.space ? "" : " generic");
       form.body = prepare + "atom" + suffix + " " + old + ", " + at(place) +
                   ", " + source + ";" + read;

@@ -125,9 +125,9 @@ add.s64 %g, %g, %offset;
   perItem("out", outputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
     std::string n = std::to_string(i);
-    text += "ld.global.b64 %i" + n + ", [%in+" + std::to_string(8 * i) +
-            "];\ncvt.u32.u64 %r" + n + ", %i" + n + ";\ncvt.u16.u64 %h" + n +
-            ", %i" + n + ";\n";
+    std::string from = n + ", [%in+" + std::to_string(8 * i) + "];\n";
+    text += "ld.global.b64 %i" + from + "ld.global.b32 %r" + from +
+            "ld.global.b16 %h" + from;
   }
   if (map)
     text += "mov.b64 %y6, map;\ncvta.param.u64 %y6, %y6;\n";
@@ -412,6 +412,7 @@ std::vector<MicroForm> allForms() {
   addMemoryForms(forms);
   addMatrixForms(forms);
   addAsyncForms(forms);
+  addTensorForms(forms);
   return forms;
 }
 

@@ -1,5 +1,4 @@
-//===- MicroForm.h - One instruction form as a kernel ------------*- C++
-//-*-===//
+//===- MicroForm.h - One instruction form as a kernel -----------*- C++ -*-===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -38,10 +37,12 @@ struct Output {
 };
 
 /// In `body`, input i is %i<i> (.b64); its low bits are also %r<i> (.b32) and
-/// %h<i> (.b16). Free registers: %x (.b32), %y (.b64), %z (.b16) and %p, from
-/// 0; %a holds 16 bytes of shared, %g of global and loc of local memory of the
-/// thread's own, %w 1 KiB of shared memory of the warp's own (addresses: %a and
-/// %w 32 bits, %g 64); %lane is the lane.
+/// %h<i> (.b16), loaded by themselves: ptxas 13.0 takes the high half of a pair
+/// that a shared atomic adds from the wrong register if it was narrowed. Free
+/// registers: %x (.b32), %y (.b64), %z (.b16) and %p, from 0; %a holds 16 bytes
+/// of shared, %g of global and loc of local memory of the thread's own, %w 1
+/// KiB of shared memory of the warp's own (addresses: %a and %w 32 bits, %g
+/// 64); %lane is the lane.
 struct MicroForm {
   std::string name;
   std::string body;
@@ -54,7 +55,7 @@ struct MicroForm {
   Tolerance tolerance;
   /// The payload of a NaN result is left open.
   bool anyNan = false;
-  /// Why a GPU may differ all the same; empty: it must not.
+  /// Why a GPU may differ or fault all the same; empty: it must not.
   std::string known = {};
   /// A tensor over the inputs (or the scratch memory that %g points into); its
   /// map's generic address is %y6.
@@ -92,12 +93,18 @@ void addWarpForms(std::vector<MicroForm> &forms);
 void addMemoryForms(std::vector<MicroForm> &forms);
 void addMatrixForms(std::vector<MicroForm> &forms);
 void addAsyncForms(std::vector<MicroForm> &forms);
+void addTensorForms(std::vector<MicroForm> &forms);
 std::vector<MicroForm> allForms();
 
 /// `op` of inputs 0, 1, ... with result type `type`: the plain case.
 MicroForm plainForm(const std::string &op, const std::string &type,
                     const std::vector<std::string> &inputs,
                     Tolerance tolerance = {});
+/// Thread 0 (%p7) initialises the mbarrier %x31 for `count` arrivals, and all
+/// threads see it.
+std::string barrierFor(const std::string &count);
+/// All threads wait for its first phase.
+std::string waitForBarrier();
 /// The register of input `index` for a kind of value.
 std::string inputRegister(const std::string &kind, size_t index);
 unsigned bitsOfKind(const std::string &kind);

@@ -5,19 +5,21 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// sim_vs_gpu [--all] [--filter=TEXT] [--seed=N] [--emit=FOLDER] [--sim-only]
+// sim_vs_gpu [--all] [--filter=TEXT] [--seed=N] [--jobs=N] [--json=FILE]
+//            [--markdown=FILE] [--emit=FOLDER] [--sim-only]
 //
 // Runs every instruction form on both and prints
 //   form | values compared | mismatches | max ulp | verdict
-// with one line per form that fails, or per form with --all. Exits with 1 when
-// a form fails and with 3 when there is no GPU. --emit writes the kernels,
-// for ptxas; --sim-only runs them on the simulator with its sanitizer.
+// with one line per form that fails or is known to differ, or per form with
+// --all, and a last line that counts them. Exits with 1 when a form fails and
+// with 3 when there is no GPU. --json and --markdown write the whole table,
+// --emit the kernels, for ptxas; --sim-only runs them on the simulator with its
+// sanitizer. A form that faults or hangs on the GPU fails alone.
 //
 //===----------------------------------------------------------------------===//
 
-#include "MicroForm.h"
+#include "FormRunner.h"
 #include "WgmmaForms.h"
-#include "attn/Sim/Simulator.h"
 
 #include <algorithm>
 #include <cmath>
@@ -25,6 +27,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <iostream>
 
 using namespace attn;
 using namespace attn::simtest;
@@ -33,61 +36,8 @@ namespace {
 
 struct Options {
   bool all = false, simOnly = false;
-  std::string filter, emit;
-  unsigned seed = 1;
-};
-
-struct Row {
-  std::string name, error;
-  Comparison result;
-  std::string known;
-
-  bool fails() const {
-    return !error.empty() || (result.outside && known.empty());
-  }
-};
-
-class Table {
-public:
-  explicit Table(bool all) : all(all) {
-    std::printf("| form | values compared | mismatches | max ulp | verdict |\n"
-                "| --- | --- | --- | --- | --- |\n");
-  }
-  void add(const Row &row) {
-    const Comparison &result = row.result;
-    compared += result.compared;
-    ++rows;
-    failures += row.fails();
-    exactRows += row.error.empty() && result.mismatches == 0;
-    bool differs = !row.fails() && result.outside;
-    known += differs;
-    if (!all && !row.fails() && !differs)
-      return;
-    std::string verdict = !row.error.empty() ? "ERROR: " + row.error
-                          : differs
-                              ? "known: " + row.known + "; " + result.example
-                          : result.outside     ? "FAILED: " + result.example
-                          : !result.mismatches ? "equal bits"
-                                               : "within the stated error";
-    std::printf("| %s | %llu | %llu | %llu | %s |\n", row.name.c_str(),
-                (unsigned long long)result.compared,
-                (unsigned long long)result.mismatches,
-                (unsigned long long)result.maxUlps, verdict.c_str());
-    std::fflush(stdout);
-  }
-  /// The exit status.
-  int finish() const {
-    std::printf("\n%u forms, %llu values: %u forms with equal bits, %u within "
-                "the stated error, %u known differences, %u failed\n",
-                rows, (unsigned long long)compared, exactRows,
-                rows - exactRows - failures - known, known, failures);
-    return failures ? 1 : 0;
-  }
-
-private:
-  bool all;
-  unsigned rows = 0, failures = 0, exactRows = 0, known = 0;
-  uint64_t compared = 0;
+  std::string filter, emit, json, markdown;
+  unsigned seed = 1, jobs = 4;
 };
 
 /// The first line of an error.
@@ -97,18 +47,34 @@ std::string firstLine(const DeviceError &error) {
   return text.substr(0, 300);
 }
 
+/// Runs `run` on both devices; false when one refuses or faults.
+template <typename Run, typename Result>
+bool runBoth(Device &simulator, Device *gpu, Run run, Result &ours,
+             Result &theirs, Row &row) {
+  try {
+    ours = run(simulator);
+  } catch (const DeviceError &error) {
+    row.error = firstLine(error);
+    return false;
+  }
+  try {
+    theirs = gpu ? run(*gpu) : ours;
+  } catch (const DeviceError &error) {
+    row.gpuError = firstLine(error);
+    return false;
+  }
+  return true;
+}
+
 Row compareMicro(Device &simulator, Device *gpu, const MicroForm &form,
                  unsigned seed) {
   Row row;
   row.name = form.name;
   row.known = form.known;
-  try {
-    std::vector<uint64_t> ours = runForm(simulator, form, seed);
-    std::vector<uint64_t> theirs = gpu ? runForm(*gpu, form, seed) : ours;
+  std::vector<uint64_t> ours, theirs;
+  auto run = [&](Device &device) { return runForm(device, form, seed); };
+  if (runBoth(simulator, gpu, run, ours, theirs, row))
     row.result = compareForm(form, seed, ours, theirs);
-  } catch (const DeviceError &error) {
-    row.error = firstLine(error);
-  }
   return row;
 }
 
@@ -127,26 +93,24 @@ Row compareWgmma(Device &simulator, Device *gpu, const WgmmaCase &wgmma,
                  unsigned seed) {
   Row row;
   row.name = wgmma.name();
-  try {
-    WgmmaData data(wgmma, seed);
-    std::vector<double> ours =
-        wgmmaValues(wgmma, runWgmma(simulator, wgmma, data));
-    std::vector<double> theirs =
-        gpu ? wgmmaValues(wgmma, runWgmma(*gpu, wgmma, data)) : ours;
-    for (size_t i = 0; i < ours.size(); ++i) {
-      ++row.result.compared;
-      row.result.mismatches += ours[i] != theirs[i];
-      double bound = wgmmaUnit(wgmma) * data.magnitude[i];
-      if (std::fabs(ours[i] - theirs[i]) <= bound)
-        continue;
-      if (!row.result.outside++)
-        row.result.example = "value " + std::to_string(i) + ": " +
-                             std::to_string(ours[i]) + ", GPU " +
-                             std::to_string(theirs[i]) + ", exact " +
-                             std::to_string(data.expected[i]);
-    }
-  } catch (const DeviceError &error) {
-    row.error = firstLine(error);
+  WgmmaData data(wgmma, seed);
+  std::vector<double> ours, theirs;
+  auto run = [&](Device &device) {
+    return wgmmaValues(wgmma, runWgmma(device, wgmma, data));
+  };
+  if (!runBoth(simulator, gpu, run, ours, theirs, row))
+    return row;
+  for (size_t i = 0; i < ours.size(); ++i) {
+    ++row.result.compared;
+    row.result.mismatches += ours[i] != theirs[i];
+    double bound = wgmmaUnit(wgmma) * data.magnitude[i];
+    if (std::fabs(ours[i] - theirs[i]) <= bound)
+      continue;
+    if (!row.result.outside++)
+      row.result.example = "value " + std::to_string(i) + ": " +
+                           std::to_string(ours[i]) + ", GPU " +
+                           std::to_string(theirs[i]) + ", exact " +
+                           std::to_string(data.expected[i]);
   }
   return row;
 }
@@ -167,6 +131,12 @@ bool parse(int argc, char **argv, Options &options) {
       options.filter = text;
     else if (const char *folder = value("--emit="))
       options.emit = folder;
+    else if (const char *file = value("--json="))
+      options.json = file;
+    else if (const char *file = value("--markdown="))
+      options.markdown = file;
+    else if (const char *jobs = value("--jobs="))
+      options.jobs = static_cast<unsigned>(std::strtoul(jobs, nullptr, 10));
     else if (const char *seed = value("--seed="))
       options.seed = static_cast<unsigned>(std::strtoul(seed, nullptr, 10));
     else
@@ -192,36 +162,67 @@ int emitAll(const Options &options) {
   return good ? 0 : 1;
 }
 
+std::vector<NamedForm> wantedForms(const Options &options) {
+  std::vector<NamedForm> forms;
+  auto add = [&](const std::string &name, CompareForm compare) {
+    if (name.find(options.filter) != std::string::npos)
+      forms.push_back({name, std::move(compare)});
+  };
+  unsigned seed = options.seed;
+  for (const MicroForm &form : allForms())
+    add(form.name, [form, seed](Device &simulator, Device *gpu) {
+      return compareMicro(simulator, gpu, form, seed);
+    });
+  for (const WgmmaCase &wgmma : wgmmaForms())
+    add(wgmma.name(), [wgmma, seed](Device &simulator, Device *gpu) {
+      return compareWgmma(simulator, gpu, wgmma, seed);
+    });
+  return forms;
+}
+
+/// False when the file cannot be written.
+bool writeFile(const std::string &name,
+               const std::function<void(std::ostream &)> &write) {
+  if (name.empty())
+    return true;
+  std::ofstream file(name);
+  write(file);
+  file.flush();
+  if (!file)
+    std::fprintf(stderr, "error: cannot write to '%s'\n", name.c_str());
+  return bool(file);
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
   Options options;
   if (!parse(argc, argv, options)) {
     std::fprintf(stderr, "usage: sim_vs_gpu [--all] [--filter=TEXT] "
-                         "[--seed=N] [--emit=FOLDER] [--sim-only]\n");
+                         "[--seed=N] [--jobs=N] [--json=FILE] "
+                         "[--markdown=FILE] [--emit=FOLDER] [--sim-only]\n");
     return 2;
   }
   if (!options.emit.empty())
     return emitAll(options);
-  std::unique_ptr<Device> gpu, simulator = openSimulator();
-  if (!options.simOnly) {
-    try {
-      gpu = openGpu();
-    } catch (const DeviceError &error) {
-      std::fprintf(stderr, "no GPU to compare with: %s\n", error.what());
-      return 3;
-    }
-    std::printf("simulator against %s\n\n", gpu->info().name.c_str());
+  RunnerOptions how;
+  how.useGpu = !options.simOnly;
+  how.jobs = options.jobs;
+  RunnerResult result = runForms(wantedForms(options), how);
+  if (!result.noGpu.empty()) {
+    std::fprintf(stderr, "no GPU to compare with: %s\n", result.noGpu.c_str());
+    return 3;
   }
-  auto wanted = [&](const std::string &name) {
-    return name.find(options.filter) != std::string::npos;
-  };
-  Table table(options.all);
-  for (const MicroForm &form : allForms())
-    if (wanted(form.name))
-      table.add(compareMicro(*simulator, gpu.get(), form, options.seed));
-  for (const WgmmaCase &wgmma : wgmmaForms())
-    if (wanted(wgmma.name()))
-      table.add(compareWgmma(*simulator, gpu.get(), wgmma, options.seed));
-  return table.finish();
+  if (how.useGpu)
+    std::cout << "simulator against " << result.device << "\n\n";
+  writeTable(std::cout, result.rows, options.all);
+  std::cout << "\n" << summary(result.rows) << std::endl;
+  bool written = writeFile(options.json, [&](std::ostream &out) {
+    writeJson(out, result.rows, result.device, options.seed);
+  });
+  written &= writeFile(options.markdown, [&](std::ostream &out) {
+    writeTable(out, result.rows, true);
+    out << "\n" << summary(result.rows) << "\n";
+  });
+  return failures(result.rows) || !written ? 1 : 0;
 }
