@@ -31,7 +31,8 @@ void attn::buildAttnPipeline(OpPassManager &manager) {
   kernel.addPass(ir::createNormalizeMask());
   kernel.addPass(ir::createBoundKeys());
   kernel.addPass(ir::createUseExp2());
-  kernel.addPass(ir::createRelaxDivisions());
+  kernel.addPass(ir::createRelaxScore());
+  kernel.addPass(ir::createFoldScore());
   manager.addPass(ir::createCloseAttn());
 }
 

@@ -226,6 +226,8 @@ private:
         builder, loc, tileType("q", tileM, "d", paddedQk, dtype), queries, m0);
     factor = inliner->inlineRule(builder, kernel.getFactor().getBody(), {},
                                  RuleInliner::Scope::Row)[0];
+    if (ir::RampOp ramp = kernel.getRamp())
+      slope = inlineRamp(ramp, builder, m0)[0];
     tile::ForKeysOp loop = buildKeyLoop(query);
     Value sink;
     if (ir::SinkOp rule = kernel.getSink())
@@ -289,8 +291,9 @@ private:
     if (ir::ScoreOp score = kernel.getScore())
       logits = buildScore(score, logits, k0);
     logits = buildMask(logits, k0);
-    auto step = tile::SoftmaxStepOp::create(builder, loc, logits, carried[0],
-                                            carried[1], factor);
+    auto step = tile::SoftmaxStepOp::create(
+        builder, loc, logits, carried[0], carried[1], factor, slope,
+        slope ? buildRampBase(k0) : Value());
     Value acc =
         tile::RescaleOp::create(builder, loc, carried[2], step.getAlpha());
     // P is rounded once, to the type of V (docs/Numerics.md).
@@ -310,6 +313,29 @@ private:
   SmallVector<Value> positions(OpBuilder &nested, Value row, Value key) {
     Value q = arith::AddIOp::create(nested, loc, row, offset);
     return {b, h, g, row, q, key, arguments["q_len"], arguments["k_len"]};
+  }
+
+  /// The slope, and the shift of a row.
+  SmallVector<Value> inlineRamp(ir::RampOp ramp, OpBuilder &nested, Value row) {
+    Value q = arith::AddIOp::create(nested, loc, row, offset);
+    return inliner->inlineRule(
+        nested, ramp.getBody(),
+        {b, h, g, row, q, arguments["q_len"], arguments["k_len"]},
+        RuleInliner::Scope::Row);
+  }
+
+  /// What the ramp adds to the first key of a tile, for each row.
+  Value buildRampBase(Value k0) {
+    Value slopes = tile::FillOp::create(builder, loc, rowType(), slope);
+    return tile::MapOp::create(
+        builder, loc, rowType(), slopes, ArrayRef<StringRef>{"q"},
+        ValueRange{m0},
+        [&](OpBuilder &nested, Location, ValueRange args) -> Value {
+          Value shift = inlineRamp(kernel.getRamp(), nested, args[1])[1];
+          Value distance = arith::AddIOp::create(nested, loc, k0, shift);
+          Value exact = arith::SIToFPOp::create(nested, loc, f32(), distance);
+          return arith::MulFOp::create(nested, loc, args[0], exact);
+        });
   }
 
   Value buildScore(ir::ScoreOp score, Value logits, Value k0) {
@@ -355,6 +381,7 @@ private:
   std::optional<RuleInliner> inliner;
   /// Of the work item being built.
   Value b, h, g, m0, offset, factor, keys, values;
+  Value slope; ///< of the ramp; null without one
   ValType keyTile, valueTile;
 };
 

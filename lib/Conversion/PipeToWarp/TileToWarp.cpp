@@ -138,9 +138,9 @@ struct MapPattern : WarpPattern<tile::MapOp> {
       (isRow ? row : column) = base;
       (isRow ? rowArgument : columnArgument) = argument++;
     }
-    auto map = warp::MapOp::create(rewriter, op.getLoc(),
-                                   typeConverter->convertType(op.getType()),
-                                   adaptor.getInputs(), row, column);
+    auto map = warp::MapOp::create(
+        rewriter, op.getLoc(), typeConverter->convertType(op.getType()),
+        adaptor.getInputs(), row, column, op.getInClass());
     Block *body = createBody(rewriter, map.getBody(), op.getInputs().size(),
                              op.getBases().size(), op.getLoc());
     SmallVector<Value> arguments(body->getArguments());
@@ -166,7 +166,8 @@ struct MaskPattern : WarpPattern<tile::MaskOp> {
     Location loc = op.getLoc();
     auto map = warp::MapOp::create(
         rewriter, loc, typeConverter->convertType(op.getType()),
-        ValueRange{adaptor.getInput()}, op.getRowBase(), op.getKeyBase());
+        ValueRange{adaptor.getInput()}, op.getRowBase(), op.getKeyBase(),
+        /*in_class=*/false);
     Block *body = createBody(rewriter, map.getBody(), 1, 2, loc);
     Value visible = inlineBody(rewriter, op.getBody(), body,
                                body->getArguments().drop_front(1));

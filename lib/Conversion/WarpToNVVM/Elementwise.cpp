@@ -42,14 +42,16 @@ class RegionCloner {
 public:
   RegionCloner(Emitter &emitter, ThreadPosition &position, Block &body,
                FragType type, ValueRange inputs, ArrayRef<ValueRange> registers,
-               Value rowOrigin, Value columnOrigin)
+               Value rowOrigin, Value columnOrigin, bool inClass = false)
       : emitter(emitter), body(body), type(type), inputs(inputs),
         registers(registers) {
     Value lane = position.lane(emitter);
     if (rowOrigin)
       row = emitter.add(rowOrigin, emitter.add(position.firstRow(emitter, type),
                                                emitter.divide(lane, 4)));
-    if (columnOrigin)
+    if (inClass)
+      column = emitter.i32(0);
+    else if (columnOrigin)
       column = emitter.add(columnOrigin, emitter.mul(emitter.remainder(lane, 4),
                                                      emitter.i32(2)));
   }
@@ -92,7 +94,7 @@ struct MapLowering : WarpPattern<MapOp> {
     FragType type = op.getResult().getType();
     RegionCloner cloner(emitter, position, op.getBody().front(), type,
                         op.getInputs(), adaptor.getInputs(), op.getRowOrigin(),
-                        op.getColumnOrigin());
+                        op.getColumnOrigin(), op.getInClass());
     SmallVector<Value> registers;
     for (const Element &element : elementsOf(type))
       registers.push_back(cloner.clone(element));

@@ -25,6 +25,20 @@ gpu.func @elementwise(%zero: f32, %m0: i32, %k0: i32, %ptr: !llvm.ptr<1>) kernel
       %d = arith.subf %x, %y : f32
       tile.yield %d : f32
     }
+    // Classes of keys: a lane's own value, and the place that needs no lane.
+    // CHECK: warp.map %[[L]] column(%[[K0]]) : {{.*}} -> <64x4xf32, row_partial, warps = 2> {
+    %first = tile.map %l index "r"(%k0) : !part -> !part {
+    ^bb0(%x: f32, %k: i32):
+      %kf = arith.sitofp %k : i32 to f32
+      tile.yield %kf : f32
+    }
+    // CHECK: warp.map %[[S]], %{{.*}} column(%[[K0]]) in_class :
+    %place = tile.map %S, %first index "k"(%k0) : !s, !part -> !s {
+    ^bb0(%x: f32, %y: f32, %k: i32):
+      %kf = arith.sitofp %k : i32 to f32
+      %sum = arith.addf %kf, %y : f32
+      tile.yield %sum : f32
+    } {in_class}
     // Indices by axis name, whatever their order: q is the row, k the column.
     // CHECK: warp.map %[[S]] row(%[[M0]]) column(%[[K0]]) :
     // CHECK-NEXT: ^bb0(%[[X:.*]]: f32, %[[ROW:.*]]: i32, %[[COLUMN:.*]]: i32):

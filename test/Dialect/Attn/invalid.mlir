@@ -368,3 +368,13 @@ module attributes {attn.target = 80} {
 // expected-error @below {{'attn.target' is an attribute of builtin.module, found it here}}
 gpu.module @m attributes {attn.target = "sm_80"} {
 }
+
+// -----
+
+attn.kernel @f attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o} {
+  attn.ramp {
+  ^bb0(%b: i32, %h: i32, %g: i32, %i: i32, %q: i32, %q_len: i32, %k_len: i32):
+    // expected-error @below {{(A14) must be an attn.yield of 'f32', 'i32'}}
+    attn.yield %q, %q : i32, i32
+  }
+}

@@ -48,6 +48,31 @@ gpu.func @step(%x: !x, %m: !row, %l: !part, %o: !acc, %c: f32) kernel {
   gpu.return
 }
 
+// A term linear in the key: for each logit one multiply-add by a number that is
+// known when registers are; all else once for each row and class of keys.
+// CHECK-LABEL: gpu.func @ramp
+// CHECK-SAME: (%[[X:.*]]: !tile.val<[q:128, k:64] x f32>, %[[M:.*]]: !tile.val<[q:128] x f32>, %{{.*}}, %[[B:.*]]: !tile.val<[q:128] x f32>, %[[C:.*]]: f32, %[[SLOPE:.*]]: f32)
+gpu.func @ramp(%x: !x, %m: !row, %l: !part, %base: !row, %c: f32, %slope: f32) kernel {
+  // CHECK: %[[Y:.*]] = tile.map %[[X]] index "k"(%{{.*}}) : {{.*}} {
+  // CHECK-NEXT: ^bb0(%[[XE:.*]]: f32, %[[K:.*]]: i32):
+  // CHECK-NEXT: %[[KF:.*]] = arith.sitofp %[[K]]
+  // CHECK-NEXT: math.fma %[[SLOPE]], %[[KF]], %[[XE]]
+  // CHECK: } {in_class}
+  // CHECK: %[[BASE:.*]] = tile.map %[[B]] index "r"(%{{.*}}) : !tile.val<[q:128] x f32> -> !tile.val<[q:128, r:4] x f32>
+  // CHECK: %[[LANE:.*]] = tile.reduce max %[[Y]] over "k" : {{.*}} -> <[q:128, r:4] x f32>
+  // CHECK: %[[SUM:.*]] = tile.map %[[LANE]], %[[BASE]] :
+  // CHECK: arith.addf
+  // CHECK: %[[TILEMAX:.*]] = tile.reduce max %[[SUM]] over "r" :
+  // CHECK: %[[ROWMAX:.*]] = tile.map %[[M]], %[[TILEMAX]] :
+  // CHECK: %[[SHIFT:.*]] = tile.map %[[ROWMAX]] :
+  // CHECK: %[[OFFSET:.*]] = tile.map %[[BASE]], %[[SHIFT]] :
+  // CHECK: math.fma %{{.*}}, %[[C]], %{{.*}}
+  // CHECK: tile.map %[[Y]], %[[OFFSET]] : !tile.val<[q:128, k:64] x f32>, !tile.val<[q:128, r:4] x f32>
+  // CHECK: math.exp2
+  %p, %m1, %l1, %alpha = tile.softmax_step %x, %m, %l factor %c ramp %slope base %base : !row : !x, !row, !part -> !x, !row, !part, !row
+  gpu.return
+}
+
 // CHECK-LABEL: gpu.func @finalize
 // CHECK-SAME: (%[[O:.*]]: !tile.val<[q:128, v:96] x f32>, %[[M:.*]]: !tile.val<[q:128] x f32>, %[[L:.*]]: !tile.val<[q:128, r:4] x f32>, %[[C:.*]]: f32)
 gpu.func @finalize(%o: !acc, %m: !row, %l: !part, %c: f32) kernel {

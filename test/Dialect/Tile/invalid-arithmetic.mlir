@@ -307,3 +307,17 @@ gpu.func @f(%x: !tile.val<[q:128, k:64] x f32>) {
   gpu.return
 }
 }
+
+// -----
+
+// T9b
+gpu.module @m {
+gpu.func @f(%x: !tile.val<[q:128, k:64] x f32>, %q0: i32) {
+  // expected-error @below {{T9b: expected in_class with an index along "k"}}
+  %0 = tile.map %x index "q"(%q0) : !tile.val<[q:128, k:64] x f32> -> !tile.val<[q:128, k:64] x f32> {
+  ^bb0(%e: f32, %q: i32):
+    tile.yield %e : f32
+  } {in_class}
+  gpu.return
+}
+}

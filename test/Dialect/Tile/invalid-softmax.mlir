@@ -154,3 +154,14 @@ gpu.func @f(%m: !tile.val<[q:128] x f32>, %l: !tile.val<[q:128, r:4] x f32>, %c:
   gpu.return
 }
 }
+
+// -----
+
+// T19
+gpu.module @m {
+gpu.func @f(%x: !tile.val<[q:128, k:64] x f32>, %m: !tile.val<[q:128] x f32>, %l: !tile.val<[q:128, r:4] x f32>, %c: f32) {
+  // expected-error @below {{T19: expected a ramp's slope with a base}}
+  %0:4 = tile.softmax_step %x, %m, %l factor %c ramp %c base %l : !tile.val<[q:128, r:4] x f32> : !tile.val<[q:128, k:64] x f32>, !tile.val<[q:128] x f32>, !tile.val<[q:128, r:4] x f32> -> !tile.val<[q:128, k:64] x f32>, !tile.val<[q:128] x f32>, !tile.val<[q:128, r:4] x f32>, !tile.val<[q:128] x f32>
+  gpu.return
+}
+}

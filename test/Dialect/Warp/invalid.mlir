@@ -216,10 +216,10 @@ warp.store_shared %value, %buffer[%slot] : !warp.frag<64x64xbf16, acc, warps = 4
 
 // -----
 
-%x = builtin.unrealized_conversion_cast to !warp.frag<64x4xf32, row_partial, warps = 4>
+%x = builtin.unrealized_conversion_cast to !warp.frag<64x64xf32, acc, warps = 4>
 // MA2
-// expected-error @below {{expected inputs of kind acc or row, found row_partial}}
-%0 = warp.map %x : !warp.frag<64x4xf32, row_partial, warps = 4> -> !warp.frag<64x64xf32, acc, warps = 4> {
+// expected-error @below {{expected inputs of kind row_partial or row, found acc}}
+%0 = warp.map %x : !warp.frag<64x64xf32, acc, warps = 4> -> !warp.frag<64x4xf32, row_partial, warps = 4> {
 ^bb0(%e: f32):
   warp.yield %e : f32
 }
@@ -238,9 +238,19 @@ warp.store_shared %value, %buffer[%slot] : !warp.frag<64x64xbf16, acc, warps = 4
 
 %x, %k0 = builtin.unrealized_conversion_cast to !warp.frag<64x1xf32, row, warps = 4>, i32
 // MA4
-// expected-error @below {{expected column only for a result of kind acc, found row}}
+// expected-error @below {{expected column only for a result of kind acc or row_partial, found row}}
 %0 = warp.map %x column(%k0) : !warp.frag<64x1xf32, row, warps = 4> -> !warp.frag<64x1xf32, row, warps = 4> {
 ^bb0(%e: f32, %k: i32):
+  warp.yield %e : f32
+}
+
+// -----
+
+%x = builtin.unrealized_conversion_cast to !warp.frag<64x64xf32, acc, warps = 4>
+// MA4
+// expected-error @below {{expected in_class only with column, for a result of kind acc}}
+%0 = warp.map %x in_class : !warp.frag<64x64xf32, acc, warps = 4> -> !warp.frag<64x64xf32, acc, warps = 4> {
+^bb0(%e: f32):
   warp.yield %e : f32
 }
 

@@ -105,6 +105,7 @@ ScoreOp KernelOp::getScore() { return getRule<ScoreOp>(*this); }
 SinkOp KernelOp::getSink() { return getRule<SinkOp>(*this); }
 BoundsOp KernelOp::getBounds() { return getRule<BoundsOp>(*this); }
 FactorOp KernelOp::getFactor() { return getRule<FactorOp>(*this); }
+RampOp KernelOp::getRamp() { return getRule<RampOp>(*this); }
 
 FlatSymbolRefAttr KernelOp::getScaleParam() {
   return dyn_cast_or_null<FlatSymbolRefAttr>(getScaleAttr());
@@ -193,7 +194,7 @@ LogicalResult KernelOp::verifyRegions() {
   for (Operation &op : getBody().front()) {
     if (isa<ParamOp, TensorOp>(op))
       continue;
-    if (!isa<MaskOp, ScoreOp, SinkOp, BoundsOp, FactorOp>(op))
+    if (!isa<MaskOp, ScoreOp, SinkOp, BoundsOp, FactorOp, RampOp>(op))
       return op.emitOpError() << "(A8) is no param, tensor or rule; a kernel "
                                  "holds only these";
     auto [first, isNew] = rules.try_emplace(op.getName(), &op);
@@ -344,12 +345,15 @@ static constexpr StringLiteral scoreNames[] = {"s", "b", "h",     "g",    "i",
 static constexpr StringLiteral sinkNames[] = {"b", "h", "g"};
 static constexpr StringLiteral boundsNames[] = {
     "b", "h", "g", "q_first", "q_last", "q_len", "k_len"};
+static constexpr StringLiteral rampNames[] = {"b", "h",     "g",    "i",
+                                              "q", "q_len", "k_len"};
 
 ArrayRef<StringLiteral> MaskOp::argumentNames() { return pairNames; }
 ArrayRef<StringLiteral> ScoreOp::argumentNames() { return scoreNames; }
 ArrayRef<StringLiteral> SinkOp::argumentNames() { return sinkNames; }
 ArrayRef<StringLiteral> BoundsOp::argumentNames() { return boundsNames; }
 ArrayRef<StringLiteral> FactorOp::argumentNames() { return {}; }
+ArrayRef<StringLiteral> RampOp::argumentNames() { return rampNames; }
 
 template <typename RuleOp>
 static BlockArgument findArgument(RuleOp rule, StringRef name) {
@@ -374,6 +378,9 @@ BlockArgument BoundsOp::getArgument(StringRef name) {
 BlockArgument FactorOp::getArgument(StringRef name) {
   return findArgument(*this, name);
 }
+BlockArgument RampOp::getArgument(StringRef name) {
+  return findArgument(*this, name);
+}
 
 template <typename RuleOp> static YieldOp yieldOf(RuleOp rule) {
   return cast<YieldOp>(rule.getBody().front().getTerminator());
@@ -384,6 +391,7 @@ YieldOp ScoreOp::getYield() { return yieldOf(*this); }
 YieldOp SinkOp::getYield() { return yieldOf(*this); }
 YieldOp BoundsOp::getYield() { return yieldOf(*this); }
 YieldOp FactorOp::getYield() { return yieldOf(*this); }
+YieldOp RampOp::getYield() { return yieldOf(*this); }
 
 LogicalResult MaskOp::verifyRegions() {
   return verifyRule(*this, pairNames, IntegerType::get(getContext(), 1));
@@ -401,6 +409,11 @@ LogicalResult BoundsOp::verifyRegions() {
 LogicalResult FactorOp::verifyRegions() {
   return verifyRule(*this, {}, Float32Type::get(getContext()));
 }
+LogicalResult RampOp::verifyRegions() {
+  Type slope = Float32Type::get(getContext());
+  Type shift = IntegerType::get(getContext(), 32);
+  return verifyRule(*this, rampNames, {slope, shift});
+}
 
 void MaskOp::getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn set) {
   nameArguments(region, pairNames, set);
@@ -417,3 +430,6 @@ void BoundsOp::getAsmBlockArgumentNames(Region &region,
   nameArguments(region, boundsNames, set);
 }
 void FactorOp::getAsmBlockArgumentNames(Region &, OpAsmSetValueNameFn) {}
+void RampOp::getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn set) {
+  nameArguments(region, rampNames, set);
+}

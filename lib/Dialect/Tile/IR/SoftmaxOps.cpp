@@ -32,10 +32,11 @@ static bool isPartialSum(ValType tile, ValType matrix) {
 }
 
 void SoftmaxStepOp::build(OpBuilder &builder, OperationState &state,
-                          Value logits, Value max, Value sum, Value factor) {
+                          Value logits, Value max, Value sum, Value factor,
+                          Value slope, Value base) {
   build(builder, state,
         {logits.getType(), max.getType(), sum.getType(), max.getType()}, logits,
-        max, sum, factor);
+        max, sum, factor, slope, base);
 }
 
 LogicalResult SoftmaxStepOp::verify() {
@@ -51,6 +52,8 @@ LogicalResult SoftmaxStepOp::verify() {
     return emitOpError() << "T19: expected partial row sums 'r' for the rows "
                             "of "
                          << logits << ", found " << sum;
+  if (!!getSlope() != !!getBase() || (getBase() && getBase().getType() != max))
+    return emitOpError() << "T19: expected a ramp's slope with a base " << max;
   if (getResultTypes() != TypeRange({logits, max, sum, max}))
     return emitOpError() << "T19: expected results of types " << logits << ", "
                          << max << ", " << sum << ", " << max;

@@ -382,9 +382,10 @@ void MapOp::print(OpAsmPrinter &printer) {
 void MapOp::build(OpBuilder &builder, OperationState &state, ValType result,
                   ValueRange inputs, ArrayRef<StringRef> indexAxes,
                   ValueRange bases,
-                  function_ref<Value(OpBuilder &, Location, ValueRange)> body) {
+                  function_ref<Value(OpBuilder &, Location, ValueRange)> body,
+                  bool inClass) {
   build(builder, state, result, inputs, builder.getStrArrayAttr(indexAxes),
-        bases);
+        bases, inClass);
   OpBuilder::InsertionGuard guard(builder);
   Block *block = builder.createBlock(state.regions.front().get());
   for (Value input : inputs)
@@ -412,7 +413,8 @@ LogicalResult MapOp::verifyRegions() {
     auto type = cast<ValType>(input.getType());
     for (auto [axis, size] : llvm::zip(type.getAxes(), type.getSizes())) {
       auto found = result.findAxis(axis);
-      if (!found || result.getSizes()[*found] != size)
+      bool isClass = axis.getValue() == "r" && result.findAxis("k");
+      if (!isClass && (!found || result.getSizes()[*found] != size))
         return emitOpError() << "T8: input axis " << axis << ":" << size
                              << " is not an axis of the result " << result;
     }
@@ -427,6 +429,9 @@ LogicalResult MapOp::verifyRegions() {
     if (llvm::count(getIndexAxes(), axis) > 1)
       return emitOpError() << "T9: index axis " << axis << " appears twice";
   }
+  if (getInClass() &&
+      !llvm::is_contained(getIndexAxes().getAsValueRange<StringAttr>(), "k"))
+    return emitOpError() << "T9b: expected in_class with an index along \"k\"";
   expected.append(getBases().size(), IntegerType::get(getContext(), 32));
   if (TypeRange(ValueRange(getBody().getArguments())) != TypeRange(expected))
     return emitOpError() << "T9: expected block arguments (" << expected << ")";

@@ -58,6 +58,32 @@ Value minusInfinityToZero(OpBuilder &builder, Location loc, Value value) {
                       -std::numeric_limits<double>::infinity(), 0.0);
 }
 
+/// The logits of a step, of which `base` (null without a ramp) is still to be
+/// added: one value for each row and class of keys.
+struct Logits {
+  Value values, base;
+};
+
+/// slope * key = slope * first(class) + slope * place: the former goes into the
+/// base, so that the multiplier of the latter is a constant.
+Logits addRamp(SoftmaxStepOp op, IRRewriter &rewriter) {
+  if (!op.getSlope())
+    return {op.getLogits(), Value()};
+  Location loc = op.getLoc();
+  Value zero =
+      arith::ConstantIntOp::create(rewriter, loc, rewriter.getI32Type(), 0);
+  auto add = [&](OpBuilder &b, Location loc, ValueRange v) -> Value {
+    Value key = arith::SIToFPOp::create(b, loc, b.getF32Type(), v[1]);
+    return math::FmaOp::create(b, loc, op.getSlope(), key, v[0]);
+  };
+  Value values =
+      MapOp::create(rewriter, loc, op.getLogits().getType(), op.getLogits(),
+                    ArrayRef<StringRef>{"k"}, zero, add, /*inClass=*/true);
+  Value base = MapOp::create(rewriter, loc, op.getSum().getType(), op.getBase(),
+                             ArrayRef<StringRef>{"r"}, zero, add);
+  return {values, base};
+}
+
 void expandStep(SoftmaxStepOp op, IRRewriter &rewriter) {
   rewriter.setInsertionPoint(op);
   Location loc = op.getLoc();
@@ -69,10 +95,21 @@ void expandStep(SoftmaxStepOp op, IRRewriter &rewriter) {
     return MapOp::create(rewriter, loc, type, inputs, ArrayRef<StringRef>{},
                          ValueRange{}, body);
   };
+  auto maximum = [&](ValType type, Value input, StringRef over) -> Value {
+    return ReduceOp::create(rewriter, loc, type, Combine::Max, input, over);
+  };
 
   StringRef over = op.getLogits().getType().getAxes()[1].getValue();
-  Value tileMax =
-      ReduceOp::create(rewriter, loc, rows, Combine::Max, op.getLogits(), over);
+  Logits logits = addRamp(op, rewriter);
+  ValType classes = op.getSum().getType();
+  Value tileMax = maximum(logits.base ? classes : rows, logits.values, over);
+  if (logits.base) {
+    tileMax = map(classes, {tileMax, logits.base},
+                  [](OpBuilder &b, Location loc, ValueRange v) -> Value {
+                    return arith::AddFOp::create(b, loc, v[0], v[1]);
+                  });
+    tileMax = maximum(rows, tileMax, "r");
+  }
   Value newMax = map(rows, {op.getMax(), tileMax},
                      [](OpBuilder &b, Location loc, ValueRange v) -> Value {
                        Value max =
@@ -101,8 +138,14 @@ void expandStep(SoftmaxStepOp op, IRRewriter &rewriter) {
     Value x = math::FmaOp::create(b, loc, v[0], factor, v[1]);
     return math::Exp2Op::create(b, loc, x);
   };
+  Value offset = shift;
+  if (logits.base)
+    offset = map(classes, {logits.base, shift},
+                 [&](OpBuilder &b, Location loc, ValueRange v) -> Value {
+                   return math::FmaOp::create(b, loc, v[0], factor, v[1]);
+                 });
   Value weights =
-      map(op.getWeights().getType(), {op.getLogits(), shift}, weight);
+      map(op.getWeights().getType(), {logits.values, offset}, weight);
   Value partial = ReduceOp::create(rewriter, loc, op.getSum().getType(),
                                    Combine::Add, weights, over);
   Value newSum = map(op.getSum().getType(), {op.getSum(), alpha, partial},

@@ -226,7 +226,9 @@ LogicalResult MapOp::verify() {
       return failure();
     // MA2
     bool same = type.getKind() == result.getKind();
-    if (!same && type.getKind() != FragKind::Row)
+    bool isOfRow = type.getKind() == FragKind::Row ||
+                   (type.isPerRow() && result.getKind() == FragKind::Acc);
+    if (!same && !isOfRow)
       return emitOpError("expected inputs of kind ")
              << stringifyFragKind(result.getKind()) << " or row, found "
              << stringifyFragKind(type.getKind());
@@ -235,9 +237,12 @@ LogicalResult MapOp::verify() {
              << result.getColumns() << " columns, found " << type.getColumns();
   }
   // MA4
-  if (getColumnOrigin() && result.getKind() != FragKind::Acc)
-    return emitOpError("expected column only for a result of kind acc, found ")
-           << stringifyFragKind(result.getKind());
+  if (getColumnOrigin() && result.getKind() == FragKind::Row)
+    return emitOpError("expected column only for a result of kind acc or "
+                       "row_partial, found row");
+  if (getInClass() && (!getColumnOrigin() || result.getKind() != FragKind::Acc))
+    return emitOpError("expected in_class only with column, for a result of "
+                       "kind acc");
   return verifyElementRegion(*this, getBody().front(), getInputs().size(),
                              !!getRowOrigin() + !!getColumnOrigin(),
                              Float32Type::get(getContext()));

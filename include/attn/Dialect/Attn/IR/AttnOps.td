@@ -101,6 +101,7 @@ def Attn_KernelOp : Attn_Op<"kernel", [
     SinkOp getSink();
     BoundsOp getBounds();
     FactorOp getFactor();
+    RampOp getRamp();
 
     /// Stored type of K and V.
     ::mlir::Type getKvType() { return getKvDtype().value_or(getDtype()); }
@@ -361,6 +362,33 @@ def Attn_BoundsOp : Attn_Rule<"bounds"> {
   }];
 }
 
+def Attn_RampOp : Attn_Rule<"ramp"> {
+  let summary = "A term of the logit that is linear in the key";
+  let description = [{
+    Adds `slope * (k + shift)` to what the score rule gives (to q . k without
+    one). The slope is the same for all pairs of a head, the shift for all keys
+    of a row: within a key tile the term is one multiply-add per logit, and what
+    differs from tile to tile is added to the row's maximum.
+
+    Constraints:
+    - (A14) block arguments b, h, g, i, q, q_len, k_len, all i32; yields an f32
+      (the slope, free of i and q) and an i32 (the shift).
+    - (A15) only ops without side effects and regions.
+
+    Example (ALiBi):
+
+    ```mlir
+    attn.ramp {
+    ^bb0(%b: i32, %h: i32, %g: i32, %i: i32, %q: i32, %q_len: i32, %k_len: i32):
+      %slope = attn.read @slope[%h] : f32
+      %zero = arith.constant 0 : i32
+      %shift = arith.subi %zero, %q : i32
+      attn.yield %slope, %shift : f32, i32
+    }
+    ```
+  }];
+}
+
 def Attn_FactorOp : Attn_Rule<"factor"> {
   let summary = "The positive multiplier of the exponent in the base-2 domain";
   let description = [{
@@ -384,7 +412,7 @@ def Attn_FactorOp : Attn_Rule<"factor"> {
 
 def Attn_YieldOp : Attn_Op<"yield", [
     Pure, ReturnLike, Terminator,
-    ParentOneOf<["MaskOp", "ScoreOp", "SinkOp", "BoundsOp", "FactorOp"]>]> {
+    ParentOneOf<["MaskOp", "ScoreOp", "SinkOp", "BoundsOp", "FactorOp", "RampOp"]>]> {
   let summary = "Ends a rule";
   let description = [{
     Example:

@@ -88,19 +88,51 @@ def UseExp2 : Attn_KernelPass<"attn-use-exp2"> {
   }];
 }
 
-def RelaxDivisions : Attn_KernelPass<"attn-relax-divisions"> {
-  let summary = "Let scores divide by multiplying with a reciprocal";
+def RelaxScore : Attn_KernelPass<"attn-relax-score"> {
+  let summary = "Let scores fuse, and divide by a reciprocal";
   let description = [{
     A correctly rounded f32 division takes tens of instructions per logit, and
     the usual divisor (the cap of a soft cap) is the same for all of them. A score
     needs no last bit, since P is rounded to 16 bits or less: its divisions get
-    `arcp` and `afn`, and the divisor's reciprocal leaves the key loop. Masks keep
-    theirs, where a last bit can hide a key, and so does the sink, which is
-    evaluated once per row tile.
+    `arcp` and `afn`, and the divisor's reciprocal leaves the key loop; its
+    products, sums and differences get `contract`, so that a product and a sum
+    are one instruction. Masks keep theirs, where a last bit can hide a key, and
+    so does the sink, which is evaluated once per row tile.
 
     Before: `arith.divf %s, %cap : f32`. After:
     `arith.divf %s, %cap fastmath<arcp,afn> : f32`.
   }];
+}
+
+def FoldScore : Attn_KernelPass<"attn-fold-score"> {
+  let summary = "Take out of a score what need not be computed for each logit";
+  let description = [{
+    A score rule runs once for each pair. What is linear in the key moves to
+    `attn.ramp`, which costs one multiply-add, and a constant that multiplies
+    the whole logit into `attn.factor`, which costs nothing. A score of which
+    only q . k is left is gone. The order of the roundings changes, not the
+    formula.
+
+    Before (ALiBi with scale c):
+
+    ```mlir
+    %0 = arith.mulf %s, %c : f32
+    %1 = arith.subi %k, %q : i32
+    %2 = arith.sitofp %1 : i32 to f32
+    %3 = arith.mulf %slope, %2 : f32
+    %4 = arith.addf %0, %3 : f32
+    attn.yield %4 : f32
+    ```
+
+    After: a factor of c * log2 e, and a ramp
+
+    ```mlir
+    %0 = arith.mulf %slope, %oneOverC : f32
+    %1 = arith.subi %zero, %q : i32
+    attn.yield %0, %1 : f32, i32
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::attn::ir::AttnDialect"];
 }
 
 def CloseAttn : Pass<"attn-close-attn", "::mlir::ModuleOp"> {

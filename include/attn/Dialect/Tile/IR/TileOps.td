@@ -240,9 +240,18 @@ def Tile_MapOp : Tile_Op<"map", [RecursiveMemoryEffects, SingleBlock, AttrSizedO
     each axis of `index_axes` plus that axis' base, to an element of the result.
     Inputs that lack an axis of the result are repeated along it.
 
+    An axis `r` splits the keys of a tile in classes, one for each of its
+    elements: key = first(class) + place, by a rule that the layout chooses.
+    Along `k`, an input with the axis `r` gives each key the element of its class.
+    An index along `r` is first(class) plus the base; with `in_class` the one
+    along `k` is the place in the class, without a base's or a class' part: a
+    number known when registers are.
+
     Constraints: (T8) every axis of an input is one of the result, of the same
-    size; (T9) block arguments are the inputs' element types, then one i32 per
-    index, and an axis is indexed once; (T10) the region yields the result's element type.
+    size, or `r` where the result has `k`; (T9) block arguments are the inputs'
+    element types, then one i32 per index, and an axis is indexed once; (T10) the
+    region yields the result's element type; (T9b) `in_class` stands with an
+    index along `k`.
 
     ```mlir
     %P = tile.map %S, %rowMax : !tile.val<[q:128, k:64] x f32>, !tile.val<[q:128] x f32> -> !tile.val<[q:128, k:64] x f32> {
@@ -257,12 +266,13 @@ def Tile_MapOp : Tile_Op<"map", [RecursiveMemoryEffects, SingleBlock, AttrSizedO
     }
     ```
   }];
-  let arguments = (ins Variadic<Tile_ValType>:$inputs, StrArrayAttr:$indexAxes, Variadic<I32>:$bases);
+  let arguments = (ins Variadic<Tile_ValType>:$inputs, StrArrayAttr:$indexAxes, Variadic<I32>:$bases, UnitAttr:$in_class);
   let results = (outs Tile_ValType:$result);
   let regions = (region SizedRegion<1>:$body);
   let builders = [OpBuilder<(ins "ValType":$result, "::mlir::ValueRange":$inputs,
       "::llvm::ArrayRef<::llvm::StringRef>":$indexAxes, "::mlir::ValueRange":$bases,
-      "::llvm::function_ref<::mlir::Value(::mlir::OpBuilder &, ::mlir::Location, ::mlir::ValueRange)>":$body)>];
+      "::llvm::function_ref<::mlir::Value(::mlir::OpBuilder &, ::mlir::Location, ::mlir::ValueRange)>":$body,
+      CArg<"bool", "false">:$inClass)>];
   let hasCustomAssemblyFormat = 1;
   let hasRegionVerifier = 1;
 }
@@ -355,12 +365,13 @@ def Tile_CastOp : Tile_Op<"cast", [Pure]> {
 // Online softmax
 //===----------------------------------------------------------------------===//
 
-def Tile_SoftmaxStepOp : Tile_Op<"softmax_step", [Pure]> {
+def Tile_SoftmaxStepOp : Tile_Op<"softmax_step", [Pure, AttrSizedOperandSegments]> {
   let summary = "one step of the online softmax: the one place it is written";
   let description = [{
     With x the new logits of a tile, m the running row maximum and l the running
     (partial) row sums, in the base-2 domain given by `factor > 0`:
 
+        x       += slope * key in the tile + base           (where there is a ramp)
         rowMax   = max(m, max over k of x)                  (-inf where -1e30 or less, C2)
         P        = exp2(factor * x - factor * rowMax)      (0 where rowMax is -inf)
         alpha    = exp2(factor * m - factor * rowMax)
@@ -373,8 +384,12 @@ def Tile_SoftmaxStepOp : Tile_Op<"softmax_step", [Pure]> {
     (contract C5). Exact while |factor * x| < 2^29 (contract C13). P is left in f32; sums are
     taken before it is rounded. Milakov and Gimelshein 2018; Dao 2023.
 
+    The ramp is one fused multiply-add per logit: `base`, one f32 per row, is added
+    to the maximum and to the exponents' shift instead of to each logit.
+
     Constraint: (T19) x is an f32 tile of two axes, rows first; m has one f32 per
-    row and l `r` of them; results have the types of x, m, l and m.
+    row and l `r` of them; results have the types of x, m, l and m; a ramp has a
+    slope and a base of m's type.
 
     ```mlir
     %P, %m1, %l1, %alpha = tile.softmax_step %X, %m, %l factor %c
@@ -382,10 +397,13 @@ def Tile_SoftmaxStepOp : Tile_Op<"softmax_step", [Pure]> {
         -> !tile.val<[q:128, k:64] x f32>, !tile.val<[q:128] x f32>, !tile.val<[q:128, r:4] x f32>, !tile.val<[q:128] x f32>
     ```
   }];
-  let arguments = (ins Tile_ValType:$logits, Tile_ValType:$max, Tile_ValType:$sum, F32:$factor);
+  let arguments = (ins Tile_ValType:$logits, Tile_ValType:$max, Tile_ValType:$sum, F32:$factor,
+                       Optional<F32>:$slope, Optional<Tile_ValType>:$base);
   let results = (outs Tile_ValType:$weights, Tile_ValType:$newMax, Tile_ValType:$newSum, Tile_ValType:$alpha);
-  let builders = [OpBuilder<(ins "::mlir::Value":$logits, "::mlir::Value":$max, "::mlir::Value":$sum, "::mlir::Value":$factor)>];
-  let assemblyFormat = [{$logits `,` $max `,` $sum `factor` $factor attr-dict `:` type($logits) `,` type($max) `,` type($sum)
+  let builders = [OpBuilder<(ins "::mlir::Value":$logits, "::mlir::Value":$max, "::mlir::Value":$sum, "::mlir::Value":$factor,
+      "::mlir::Value":$slope, "::mlir::Value":$base)>];
+  let assemblyFormat = [{$logits `,` $max `,` $sum `factor` $factor (`ramp` $slope^ `base` $base `:` type($base))? attr-dict
+                         `:` type($logits) `,` type($max) `,` type($sum)
                          `->` type($weights) `,` type($newMax) `,` type($newSum) `,` type($alpha)}];
   let hasVerifier = 1;
 }

@@ -248,6 +248,8 @@ def Warp_MapOp : Warp_Op<"map", [SingleBlock, RecursiveMemoryEffects, AttrSizedO
     The region maps one element of every input to one of the result. A `row`
     input is broadcast along the columns. With `row(%r0)` the region also
     receives the element's row plus r0, with `column(%c0)` its column plus c0.
+    The lane's first column plus c0 is what a `row_partial` result receives; with
+    `in_class` the column is counted from there and is a constant of each register.
     The region may use values from above; it runs once per register (`row`
     results are computed by all four lanes of a quad alike).
 
@@ -263,16 +265,17 @@ def Warp_MapOp : Warp_Op<"map", [SingleBlock, RecursiveMemoryEffects, AttrSizedO
 
     Constraints:
     * (MA1) there is an input, and all fragments are f32 and agree in rows and warps;
-    * (MA2) a result of kind `acc` takes `acc` of its columns and `row`; `row_partial` takes `row_partial` and `row`; `row` takes `row`; no other result;
+    * (MA2) a result of kind `acc` takes `acc` of its columns, `row` and `row_partial`; `row_partial` takes `row_partial` and `row`; `row` takes `row`; no other result;
     * (MA3) the region's arguments are an f32 per input, then an i32 for `row` and one for `column`, where given;
-    * (MA4) `column` is given only for a result of kind `acc`;
+    * (MA4) `column` is given only for a result of kind `acc` or `row_partial`, `in_class` only with it for `acc`;
     * (MA5) the region yields one f32.
   }];
-  let arguments = (ins Variadic<Warp_F32Frag>:$inputs, Optional<I32>:$rowOrigin, Optional<I32>:$columnOrigin);
+  let arguments = (ins Variadic<Warp_F32Frag>:$inputs, Optional<I32>:$rowOrigin, Optional<I32>:$columnOrigin,
+                       UnitAttr:$in_class);
   let results = (outs Warp_F32Frag:$result);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $inputs (`row` `(` $rowOrigin^ `)`)? (`column` `(` $columnOrigin^ `)`)? attr-dict
+    $inputs (`row` `(` $rowOrigin^ `)`)? (`column` `(` $columnOrigin^ `)`)? (`in_class` $in_class^)? attr-dict
     `:` type($inputs) `->` type($result) $body
   }];
   let hasVerifier = 1;

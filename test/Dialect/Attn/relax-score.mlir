@@ -1,4 +1,4 @@
-// RUN: attn-opt %s -attn-relax-divisions | FileCheck %s
+// RUN: attn-opt %s -attn-relax-score | FileCheck %s
 
 // CHECK-LABEL: attn.kernel @softcap
 attn.kernel @softcap attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o} {
@@ -21,8 +21,13 @@ attn.kernel @softcap attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_h
     %cap = attn.get_param @cap : f32
     %0 = arith.divf %s, %cap : f32
     %1 = math.tanh %0 : f32
+    // CHECK: arith.mulf %{{.*}} fastmath<contract> : f32
+    // CHECK: arith.addf %{{.*}} fastmath<contract> : f32
+    // CHECK: arith.subf %{{.*}} fastmath<contract> : f32
     %2 = arith.mulf %1, %cap : f32
-    attn.yield %2 : f32
+    %3 = arith.addf %2, %cap : f32
+    %4 = arith.subf %3, %s : f32
+    attn.yield %4 : f32
   }
   // CHECK: attn.sink
   // CHECK: arith.divf %{{.*}}, %{{.*}} : f32
