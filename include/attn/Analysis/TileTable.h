@@ -21,8 +21,9 @@
 
 namespace attn {
 
-/// Which kernels a row is for: a mask or a score takes registers.
-enum class Rules { None, Any };
+/// What a mask, a score or a sink needs registers for, and which kernels a row
+/// is for: those that need no more.
+enum class Rules { None, NoTensors, Any };
 
 /// Which instruction multiplies tiles: it decides what fits.
 enum class Engine { MmaSync, Wgmma };
@@ -44,9 +45,9 @@ struct TileChoice {
 };
 
 const std::vector<TileChoice> &tileTable();
-/// Null where no row matches. `hasRules`: there is a mask, a score or a sink.
+/// Null where no row matches.
 const TileChoice *chooseTile(Engine engine, int64_t headDimQK, int64_t headDimV,
-                             bool hasRules);
+                             Rules rules);
 
 /// Shared memory of a block: Q once, K and V once per stage, rows padded to the
 /// depth of an mma (wgmma: to the width of a swizzled panel). O lies in Q's

@@ -22,10 +22,10 @@ TEST(TileTable, EveryHeadDimFitsEveryTarget) {
     for (Engine engine : {Engine::MmaSync, Engine::Wgmma})
       for (int64_t qk = headDimStep; qk <= maxHeadDim; qk += headDimStep)
         for (int64_t v = headDimStep; v <= maxHeadDim; v += headDimStep)
-          for (bool hasRules : {false, true}) {
+          for (Rules rules : {Rules::None, Rules::NoTensors, Rules::Any}) {
             if (engine == Engine::Wgmma && !target.hasWgmma)
               continue;
-            const TileChoice *choice = chooseTile(engine, qk, v, hasRules);
+            const TileChoice *choice = chooseTile(engine, qk, v, rules);
             ASSERT_NE(choice, nullptr)
                 << qk << " / " << v << " " << target.name;
             SharedUse use =
@@ -41,9 +41,24 @@ TEST(TileTable, EveryHeadDimFitsEveryTarget) {
           }
 }
 
+/// The first row that matches counts: what reads tensors must not get the tile
+/// of what does not, and the other way round.
+TEST(TileTable, RulesChooseTheRow) {
+  const TileChoice *none = chooseTile(Engine::MmaSync, 64, 64, Rules::None);
+  const TileChoice *some =
+      chooseTile(Engine::MmaSync, 64, 64, Rules::NoTensors);
+  const TileChoice *any = chooseTile(Engine::MmaSync, 64, 64, Rules::Any);
+  EXPECT_EQ(none->rules, Rules::None);
+  EXPECT_EQ(some->rules, Rules::NoTensors);
+  EXPECT_EQ(any->rules, Rules::Any);
+  EXPECT_GT(none->tileN, some->tileN);
+  EXPECT_GT(some->tileN, any->tileN);
+}
+
 TEST(TileTable, NoTilePastTheTable) {
-  EXPECT_EQ(chooseTile(Engine::MmaSync, maxHeadDim + headDimStep, 64, true),
-            nullptr);
+  EXPECT_EQ(
+      chooseTile(Engine::MmaSync, maxHeadDim + headDimStep, 64, Rules::Any),
+      nullptr);
 }
 
 TEST(TileTable, RowsArePaddedToTheDepthOfAnMma) {

@@ -219,6 +219,19 @@ static FailureOr<Engine> engineFor(KernelOp kernel, ScheduleAttr wish,
          << " lacks; expected target sm_90a, or schedule fa2";
 }
 
+/// Elements of tensors, and their addresses, are held over the key loop.
+static Rules rulesOf(KernelOp kernel) {
+  Rules rules = Rules::None;
+  for (Operation &rule : kernel.getBody().front()) {
+    if (!isa<MaskOp, ScoreOp, SinkOp>(rule))
+      continue;
+    bool reads =
+        !isa<SinkOp>(rule) && !rule.getRegion(0).getOps<ReadOp>().empty();
+    rules = std::max(rules, reads ? Rules::Any : Rules::NoTensors);
+  }
+  return rules;
+}
+
 LogicalResult SelectSchedule::select(KernelOp kernel) {
   ScheduleAttr wish = kernel.getSchedule().value_or(ScheduleAttr());
   if (wish && wish.isSelected())
@@ -230,8 +243,7 @@ LogicalResult SelectSchedule::select(KernelOp kernel) {
   if (failed(engine))
     return failure();
   int64_t qk = kernel.getHeadDimQk(), v = kernel.getHeadDimV();
-  bool hasRules = kernel.getMask() || kernel.getScore() || kernel.getSink();
-  const TileChoice *row = chooseTile(*engine, qk, v, hasRules);
+  const TileChoice *row = chooseTile(*engine, qk, v, rulesOf(kernel));
   if (!row)
     return emitError(kernel.getFieldLoc("head_dim"))
            << "no schedule has head_dim " << qk << " / " << v << "; at most "
