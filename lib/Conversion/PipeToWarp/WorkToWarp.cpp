@@ -34,11 +34,7 @@ public:
   /// Makes the loop; returns the arguments of an item's body, for which the
   /// builder then stands: batch entry, head, first row and what is carried.
   SmallVector<Value> begin() {
-    ValueRange carried = work.getClaim() ? beginClaimed() : beginStrided();
-    SmallVector<Value> arguments =
-        work.getTogether() ? positionInSection() : positionInHead();
-    llvm::append_range(arguments, carried);
-    return arguments;
+    return work.getClaim() ? beginClaimed() : beginStrided();
   }
 
   /// Ends the body, which carries `values` on; returns the loop's results.
@@ -78,7 +74,7 @@ private:
 
   //===--- Every n-th item ------------------------------------------------===//
 
-  ValueRange beginStrided() {
+  SmallVector<Value> beginStrided() {
     strided =
         scf::ForOp::create(builder, loc, block, total, grid, work.getInits());
     Block *body = strided.getBody();
@@ -86,8 +82,9 @@ private:
     if (!body->empty())
       builder.eraseOp(&body->back());
     builder.setInsertionPointToStart(body);
-    item = strided.getInductionVar();
-    return strided.getRegionIterArgs();
+    SmallVector<Value> arguments = position(strided.getInductionVar());
+    llvm::append_range(arguments, strided.getRegionIterArgs());
+    return arguments;
   }
 
   SmallVector<Value> endStrided(ValueRange values) {
@@ -111,52 +108,76 @@ private:
                                LLVM::GEPArg(static_cast<int32_t>(index)));
   }
 
-  /// while (item < total) { ... }; carries the item, how many mails came before
-  /// and the loop's own values.
-  ValueRange beginClaimed() {
-    SmallVector<Value> inits = {block, constant(0)};
+  /// while (batch entry < batch) { ... }; carries the item's position, how many
+  /// mails came before and the loop's own values. The sender finds out where an
+  /// item is: that takes several divisions, one after the other, which would
+  /// stand before the first product of each item.
+  SmallVector<Value> beginClaimed() {
+    SmallVector<Value> inits = position(block);
+    inits[0] = orDone(block, inits[0]);
+    inits.push_back(constant(0));
     llvm::append_range(inits, work.getInits());
     SmallVector<Type> types(ValueRange(inits).getTypes());
     SmallVector<Location> locs(types.size(), loc);
     claimed = scf::WhileOp::create(builder, loc, types, inits);
     Block *before = builder.createBlock(&claimed.getBefore(), {}, types, locs);
-    Value more =
-        compare(arith::CmpIPredicate::ult, before->getArgument(0), total);
+    Value more = compare(arith::CmpIPredicate::slt, before->getArgument(0),
+                         work.getBatch());
     scf::ConditionOp::create(builder, loc, more, before->getArguments());
     Block *after = builder.createBlock(&claimed.getAfter(), {}, types, locs);
-    item = after->getArgument(0);
-    mails = after->getArgument(1);
+    mails = after->getArgument(coordinates);
     // Early, since it takes its time.
     if (isSender())
       next = add(count(0, LLVM::AtomicOrdering::monotonic), grid);
-    return after->getArguments().drop_front(2);
+    SmallVector<Value> arguments(after->getArguments());
+    arguments.erase(arguments.begin() + coordinates);
+    return arguments;
+  }
+
+  /// The batch entry of an item; past the last item, one that does not exist.
+  Value orDone(Value item, Value batch) {
+    Value exists = compare(arith::CmpIPredicate::ult, item, total);
+    return arith::SelectOp::create(builder, loc, exists, batch,
+                                   work.getBatch());
   }
 
   SmallVector<Value> endClaimed(ValueRange values) {
-    Value place = mail[0], full = mail[1], empty = mail[2];
+    Value full = mail[1], empty = mail[2];
     Value zero = constant(0);
     Value parity = arith::AndIOp::create(builder, loc, mails, constant(1));
-    constexpr unsigned alignment = 4;
+    SmallVector<Value> yielded;
     if (isSender()) {
+      yielded = position(next);
+      yielded[0] = orDone(next, yielded[0]);
       Value before = arith::XOrIOp::create(builder, loc, parity, constant(1));
       warp::MbarWaitOp::create(builder, loc, empty, zero, before);
-      LLVM::StoreOp::create(builder, loc, next, place, alignment,
-                            /*isVolatile=*/true);
+      for (auto [index, value] : llvm::enumerate(yielded))
+        LLVM::StoreOp::create(builder, loc, value, inMail(index),
+                              /*alignment=*/4, /*isVolatile=*/true);
       warp::MbarSignalOp::create(builder, loc, full, zero);
     } else {
       warp::MbarWaitOp::create(builder, loc, full, zero, parity);
-      next = LLVM::LoadOp::create(builder, loc, builder.getI32Type(), place,
-                                  alignment, /*isVolatile=*/true);
+      for (int64_t index = 0; index < coordinates; ++index)
+        yielded.push_back(LLVM::LoadOp::create(
+            builder, loc, builder.getI32Type(), inMail(index),
+            /*alignment=*/4, /*isVolatile=*/true));
       warp::SyncWarpOp::create(builder, loc);
       warp::MbarArriveOp::create(builder, loc, empty, zero);
     }
-    SmallVector<Value> yielded = {next, add(mails, constant(1))};
+    yielded.push_back(add(mails, constant(1)));
     llvm::append_range(yielded, values);
     scf::YieldOp::create(builder, loc, yielded);
     builder.setInsertionPointAfter(claimed);
     if (isSender())
       resetCounter();
-    return llvm::to_vector_of<Value>(claimed.getResults().drop_front(2));
+    return llvm::to_vector_of<Value>(
+        claimed.getResults().drop_front(coordinates + 1));
+  }
+
+  Value inMail(int64_t index) {
+    return LLVM::GEPOp::create(builder, loc, mail[0].getType(),
+                               builder.getI32Type(), mail[0],
+                               LLVM::GEPArg(static_cast<int32_t>(index)));
   }
 
   /// The last block to be done leaves the counter as it found it.
@@ -173,10 +194,16 @@ private:
 
   //===--- What an item is ------------------------------------------------===//
 
+  /// Batch entry, head and first row.
+  SmallVector<Value> position(Value item) {
+    return work.getTogether() ? positionInSection(item) : positionInHead(item);
+  }
+  static constexpr int64_t coordinates = 3;
+
   /// Items are numbered with the row tile fastest and descending: blocks that
   /// run together share keys and values, and the longest items of a head come
   /// first.
-  SmallVector<Value> positionInHead() {
+  SmallVector<Value> positionInHead(Value item) {
     Value head = rem(div(item, tiles), work.getHeads());
     Value tile = sub(sub(tiles, constant(1)), rem(item, tiles));
     Value batch = div(item, perBatch);
@@ -185,7 +212,7 @@ private:
 
   /// Sections of `together` heads; in one, the last tile of every head, then
   /// the one before, and so on. The last section may be smaller.
-  SmallVector<Value> positionInSection() {
+  SmallVector<Value> positionInSection(Value item) {
     Value together = work.getTogether();
     Value perSection = mul(tiles, together);
     Value section = div(item, perSection);
@@ -194,6 +221,8 @@ private:
     Value allHeads = mul(work.getBatch(), work.getHeads());
     Value count = arith::MinSIOp::create(builder, loc, together,
                                          sub(allHeads, firstHead));
+    // Past the last item there is no section.
+    count = arith::MaxSIOp::create(builder, loc, count, constant(1));
     Value fromLast = div(inSection, count);
     Value head = add(firstHead, sub(inSection, mul(fromLast, count)));
     Value batch = div(head, work.getHeads());
@@ -210,7 +239,7 @@ private:
   scf::ForOp strided;
   scf::WhileOp claimed;
   /// Of the iteration at hand.
-  Value item, mails, next;
+  Value mails, next;
 };
 
 struct ForWorkPattern : WarpPattern<tile::ForWorkOp> {

@@ -18,19 +18,26 @@ gpu.func @claimed(%map: !llvm.ptr, %counter: !llvm.ptr<1>, %at: i64, %n: i32, %t
   // CHECK-NEXT: warp.mbar_init %[[EMPTY]] {arrivals = 8 : i64}
   %mail = pipe.open_mail : !pipe.mail
   // CHECK: warp.role "load"
-  // CHECK: scf.while (%[[ITEM:.*]] = %{{.*}}, %{{.*}} = %{{.*}}, %{{.*}} = %{{.*}})
-  // CHECK-NEXT: arith.cmpi ult, %[[ITEM]], %{{.*}} : i32
+  // Batch entry, head, first row, mails, and what the loop carries.
+  // CHECK: scf.while (%[[BATCH:.*]] = %{{.*}}, %{{.*}} = %{{.*}}, %{{.*}} = %{{.*}}, %{{.*}} = %{{.*}}, %{{.*}} = %{{.*}})
+  // CHECK-NEXT: arith.cmpi slt, %[[BATCH]], %{{.*}} : i32
   // CHECK: } do {
   // CHECK: %[[OLD:.*]] = llvm.atomicrmw add %[[COUNTER]], %{{.*}} syncscope("device") monotonic
   // CHECK-NEXT: %[[NEXT:.*]] = arith.addi %[[OLD]], %{{.*}} : i32
-  // The last tile of every head of a section, then the one before.
-  // CHECK: arith.minsi
   // CHECK: warp.tma_load
+  // The last tile of every head of a section, then the one before. Past the end
+  // there is no section, and no batch entry.
+  // CHECK: arith.minsi
+  // CHECK: arith.maxsi
+  // CHECK: arith.cmpi ult, %[[NEXT]], %{{.*}} : i32
+  // CHECK: %[[NEXTBATCH:.*]] = arith.select
   // The mail is free when everybody has read the one before.
   // CHECK: warp.mbar_wait %[[EMPTY]]
-  // CHECK-NEXT: llvm.store volatile %[[NEXT]], %[[MAIL]]
-  // CHECK-NEXT: warp.mbar_signal %[[FULL]]
-  // CHECK: scf.yield %[[NEXT]]
+  // CHECK: llvm.store volatile %[[NEXTBATCH]], %[[MAIL]]
+  // CHECK: llvm.store volatile %[[NEXTHEAD:.*]], %{{.*}}
+  // CHECK: llvm.store volatile %[[NEXTROW:.*]], %{{.*}}
+  // CHECK: warp.mbar_signal %[[FULL]]
+  // CHECK: scf.yield %[[NEXTBATCH]], %[[NEXTHEAD]], %[[NEXTROW]]
   // CHECK: llvm.atomicrmw add %{{.*}} syncscope("device") acq_rel
   // CHECK: scf.if
   // CHECK-NEXT: llvm.store %{{.*}}, %[[COUNTER]]
@@ -49,13 +56,18 @@ gpu.func @claimed(%map: !llvm.ptr, %counter: !llvm.ptr<1>, %at: i64, %n: i32, %t
   // CHECK: warp.role "compute"
   // CHECK: scf.while
   // CHECK: } do {
+  // Where the item is was worked out by the sender.
+  // CHECK-NOT: arith.minsi
   // CHECK-NOT: llvm.atomicrmw
   // CHECK: warp.mbar_arrive
   // CHECK: warp.mbar_wait %[[FULL]]
-  // CHECK-NEXT: %[[READ:.*]] = llvm.load volatile %[[MAIL]]
+  // CHECK: %[[BATCH:.*]] = llvm.load volatile %[[MAIL]]
+  // CHECK: %[[HEAD:.*]] = llvm.load volatile
+  // CHECK: %[[ROW:.*]] = llvm.load volatile
   // CHECK-NEXT: warp.sync_warp
   // CHECK-NEXT: warp.mbar_arrive %[[EMPTY]]
-  // CHECK: scf.yield %[[READ]]
+  // This body needs neither head nor row.
+  // CHECK: scf.yield %[[BATCH]], %{{.*}}, %{{.*}} : i32, i32, i32
   pipe.role "compute" warps 8 {
     %zero = arith.constant 0 : i32
     %one = arith.constant 1 : i32

@@ -6,7 +6,8 @@
 !o = !tile.val<[q:128, d:64] x f32>
 !view = !tile.view<64 x bf16>
 
-// There is memory for O beside Q: the next Q may come while O is written.
+// There is memory for O beside Q: the next Q may come while O is written. And for
+// a second Q: it may come while the slowest warps still read this one.
 module attributes {attn.level = #attn.level<tile>, attn.target = "sm_90a"} {
 gpu.module @m {
 // A map is an argument: 64 columns of 2 bytes are the swizzle's 128.
@@ -16,7 +17,7 @@ gpu.module @m {
 gpu.func @apart(%ptr: !llvm.ptr<1>, %at: i64, %n: i32)
     kernel attributes {attn.schedule = #attn.schedule<fa3, tile = 128x32, warps = 8, stages = 3, loader = tma, producer = true>} {
   // CHECK: pipe.role "compute" warps 8 {
-  // CHECK-DAG: %[[QC:.*]] = pipe.open "q" via tma map %[[Q_MAP]] : !llvm.ptr : <<[q:128, d:64] x bf16, shared 1>, fed>
+  // CHECK-DAG: %[[QC:.*]] = pipe.open "q" via tma map %[[Q_MAP]] : !llvm.ptr : <<[q:128, d:64] x bf16, shared 2>, fed>
   // CHECK-DAG: %[[KC:.*]] = pipe.open "k" via tma map %[[K_MAP]] : !llvm.ptr : <<[k:32, d:64] x bf16, shared 3>, fed>
   // CHECK-DAG: %[[OC:.*]] = pipe.open "o" via st : <<[q:128, d:64] x bf16, shared 1>>
   tile.for_work (%b, %h, %m0) in (%n, %n, %n) step 128 {

@@ -141,7 +141,7 @@ warp.role "load" first 0 warps 4 {
 // -----
 
 // ML1
-// expected-error @below {{expected an offset that is a multiple of 8, found 12}}
+// expected-error @below {{expected an offset that is a multiple of 16, found 12}}
 %mail = warp.mail_alloc {offset = 12 : i64} : !llvm.ptr<3>
 
 // -----

@@ -64,6 +64,7 @@ public:
       if (auto store = dyn_cast<tile::StoreOp>(op))
         stores.push_back(store);
     });
+    itemSlots = slotsForItems(loads, stores);
     for (tile::LoadOp load : loads)
       routeLoad(load);
     for (tile::StoreOp store : stores)
@@ -120,13 +121,41 @@ private:
     return func.getArgument(index);
   }
 
+  static int64_t bytesOf(tile::ValType tile) {
+    int64_t row =
+        tile.getSizes()[1] * tile.getElementType().getIntOrFloatBitWidth() / 8;
+    return tile.getSizes()[0] * llvm::alignTo(row, panelBytes);
+  }
+
+  /// Whether slots of so many bytes leave room for barriers.
+  bool fits(int64_t bytes) {
+    constexpr int64_t barrierBytes = 1024;
+    auto module = func->getParentOfType<ModuleOp>();
+    const layout::GpuTarget *target =
+        layout::findGpuTarget(module ? ir::getTarget(module) : StringRef());
+    return target && bytes + barrierBytes <= target->sharedBytesPerBlock;
+  }
+
+  /// Slots of what is loaded once for a work item (Q) by another role: with
+  /// two, the next item's is there when the fastest warps begin it, while the
+  /// slowest still read this one's. The output's own memory comes first.
+  int64_t slotsForItems(ArrayRef<tile::LoadOp> loads,
+                        ArrayRef<tile::StoreOp> stores) {
+    int64_t bytes = 0;
+    for (tile::LoadOp load : loads) {
+      bool once = !load->getParentOfType<tile::ForKeysOp>();
+      bytes += bytesOf(load.getTile().getType()) * (once ? 2 : stages);
+    }
+    for (tile::StoreOp store : stores)
+      if (Type element = store.getView().getType().getElementType();
+          !element.isF32())
+        bytes += bytesOf(cast<tile::ValType>(store.getTile().getType())
+                             .withElementType(element));
+    return schedule.hasProducer() && fits(bytes) ? 2 : 1;
+  }
+
   /// Bytes of the slots of every channel, and of one more for `tile`.
   int64_t bytesWith(tile::ValType tile) {
-    auto bytesOf = [](tile::ValType tile) {
-      int64_t row = tile.getSizes()[1] *
-                    tile.getElementType().getIntOrFloatBitWidth() / 8;
-      return tile.getSizes()[0] * llvm::alignTo(row, panelBytes);
-    };
     int64_t bytes = bytesOf(tile);
     for (auto channel : role.getBody().getOps<pipe::OpenOp>())
       bytes += channel.getChannel().getType().getDepth() *
@@ -140,14 +169,8 @@ private:
   Value placeOutput(tile::ValType tile) {
     if (!unringed)
       return {};
-    constexpr int64_t barrierBytes = 1024;
-    auto module = func->getParentOfType<ModuleOp>();
-    const layout::GpuTarget *target =
-        layout::findGpuTarget(module ? ir::getTarget(module) : StringRef());
-    bool fits =
-        target && bytesWith(tile) + barrierBytes <= target->sharedBytesPerBlock;
     bool fed = unringed.getChannel().getType().getFed();
-    return fed && fits ? Value() : unringed.getChannel();
+    return fed && fits(bytesWith(tile)) ? Value() : unringed.getChannel();
   }
 
   void routeLoad(tile::LoadOp load) {
@@ -156,9 +179,9 @@ private:
     StringRef name = viewName(load.getView());
     tile::ValType tile = load.getTile().getType();
     pipe::OpenOp channel =
-        schedule.usesTma() ? open(name, tile, keys ? stages : 1, pipe::Via::Tma,
-                                  addMap(name, tile), Value())
-                           : open(name, tile, keys ? stages : 1,
+        schedule.usesTma() ? open(name, tile, keys ? stages : itemSlots,
+                                  pipe::Via::Tma, addMap(name, tile), Value())
+                           : open(name, tile, keys ? stages : itemSlots,
                                   pipe::Via::CpAsync, Value(), Value());
     if (!keys && !unringed)
       unringed = channel;
@@ -212,7 +235,7 @@ private:
   gpu::GPUFuncOp func;
   pipe::RoleOp role;
   ir::ScheduleAttr schedule;
-  int64_t stages;
+  int64_t stages, itemSlots = 1;
   IRRewriter rewriter;
   /// How many channels were opened for views of each name.
   llvm::StringMap<int64_t> channelsOf;

@@ -40,7 +40,7 @@ def Pipe_ChannelType : TypeDef<Pipe_Dialect, "Channel"> {
 
 def Pipe_MailType : TypeDef<Pipe_Dialect, "Mail"> {
   let mnemonic = "mail";
-  let summary = "an i32 that one role passes to the others again and again";
+  let summary = "a work item that one role passes to the others again and again";
   let description = [{
     `!pipe.mail`: the sender waits until everybody has read the last value, the
     receivers until there is a new one.

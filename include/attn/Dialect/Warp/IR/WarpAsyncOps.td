@@ -105,7 +105,7 @@ def Warp_MbarAllocOp : Warp_Op<"mbar_alloc"> {
     %full = warp.mbar_alloc {offset = 98304 : i64} : !warp.barriers<2>
     ```
 
-    Constraint: (MB1) the offset is a multiple of 8 bytes and not negative.
+    Constraint: (MB1) the offset is a multiple of 16 bytes and not negative.
   }];
   let arguments = (ins OptionalAttr<I64Attr>:$offset);
   let results = (outs Res<Warp_Barriers, "", [MemAlloc]>:$result);
@@ -214,9 +214,9 @@ def Warp_MbarSignalOp : Warp_OrderingOp<"mbar_signal"> {
 }
 
 def Warp_MailAllocOp : Warp_Op<"mail_alloc"> {
-  let summary = "Reserve a scalar in shared memory";
+  let summary = "Reserve a few scalars in shared memory";
   let description = [{
-    Eight bytes from `offset` on, through which threads pass scalars; who may
+    Sixteen bytes from `offset` on, through which threads pass scalars; who may
     write and read when is said by barriers beside it. The offset must be set
     before the lowering.
 
@@ -231,7 +231,7 @@ def Warp_MailAllocOp : Warp_Op<"mail_alloc"> {
   let assemblyFormat = "attr-dict `:` type($result)";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    static constexpr int64_t mailBytes = 8;
+    static constexpr int64_t mailBytes = 16;
   }];
 }
 
