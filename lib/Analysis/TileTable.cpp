@@ -15,33 +15,44 @@ const std::vector<TileChoice> &attn::tileTable() {
   constexpr Engine sync = Engine::MmaSync, wgmma = Engine::Wgmma;
   // clang-format off
   static const std::vector<TileChoice> table = {
-      // engine  QK   V   rules         M    N  warps stages overlap turns  source
-      { sync,    64,  64, Rules::None, 128,  96,   4,    2,     0, false, "bench/results/2026-11-30-h200-fa2.md: 1.14 x FA2; with rules it spills"},
-      { sync,    64,  64, Rules::NoTensors, 128, 80, 4,  2,     0, false, "bench/results/2026-11-30-h200-fa2.md: 1.09 x FA2 (causal)"},
-      { sync,    64,  64, Rules::Any,  128,  64,   4,    2,     0, false, "no spills (relative bias: 112 bytes at 128 x 80)"},
-      { sync,    96,  96, Rules::Any,  128,  48,   4,    2,     0, false, "bench/results/2026-11-30-h200-fa2.md: 1.02 x FA2"},
-      { sync,   128, 128, Rules::None, 128,  48,   4,    1,     0, false, "bench/results/2026-11-30-h200-fa2.md: 1.12 x FA2; with rules it spills"},
-      { sync,   128, 128, Rules::NoTensors, 128, 48, 4,  2,     0, false, "bench/results/2026-11-30-h200-fa2.md: 1.10 x FA2 (causal)"},
-      { sync,   128, 128, Rules::Any,   64,  64,   4,    2,     0, false, "no spills (prefix-LM: 28 to 92 bytes with 128 rows)"},
-      { sync,   192, 192, Rules::Any,  128,  64,   8,    1,     0, false, "FlashAttention-2, head dim 192"},
-      { sync,   256, 256, Rules::Any,   64,  64,   4,    1,     0, false, "bench/results/2026-11-30-h200-fa2.md: 1.03 x FA2"},
-      {wgmma,    64,  64, Rules::None, 192, 128,  12,    2,     1, true,  "bench/results/2026-11-30-h200-fa3.md: 1.19 x cuDNN at 8k"},
-      {wgmma,    64,  64, Rules::Any,  128, 128,   8,    2,     1, true,  "bench/results/2026-11-30-h200-fa3.md: short causal items waste less of it"},
-      {wgmma,    96,  96, Rules::Any,  128, 128,   8,    2,     1, true,  "bench/results/2026-11-30-h200-fa3.md: 1.34 x cuDNN (causal, 8k)"},
-      {wgmma,   128, 128, Rules::Any,  128, 128,   8,    2,     1, true,  "bench/results/2026-11-30-h200-fa3.md: 1.19 x cuDNN (causal, 8k)"},
-      {wgmma,   192, 128, Rules::Any,  128, 112,   8,    2,     1, true,  "bench/results/2026-11-30-h200-fa3.md: 1.30 x cuDNN (causal, 8k)"},
-      {wgmma,   192, 192, Rules::Any,  128,  96,   8,    2,     1, true,  "FlashAttention-3, head dim 192"},
-      {wgmma,   256, 256, Rules::Any,  128,  80,   8,    2,     1, true,  "bench/results/2026-11-30-h200-fa3.md: 1.07 x cuDNN (causal, 8k)"},
+      // engine  QK   V   rules         M    N  warps stages blocks overlap turns  source
+      { sync,    64,  64, Rules::None, 128,  96,   4,    2,    1,     0, false, "bench/results/2026-11-30-h200-fa2.md: 1.14 x FA2; with rules it spills"},
+      { sync,    64,  64, Rules::NoTensors, 128, 80, 4,  2,    1,     0, false, "bench/results/2026-11-30-h200-fa2.md: 1.09 x FA2 (causal)"},
+      { sync,    64,  64, Rules::Any,  128,  64,   4,    2,    1,     0, false, "no spills (relative bias: 112 bytes at 128 x 80)"},
+      { sync,    96,  96, Rules::Any,  128,  48,   4,    2,    1,     0, false, "bench/results/2026-11-30-h200-fa2.md: 1.02 x FA2"},
+      { sync,   128, 128, Rules::None, 128,  48,   4,    1,    2,     0, false, "bench/results/2026-11-30-h200-fa2.md: 1.12 x FA2; with rules it spills"},
+      { sync,   128, 128, Rules::NoTensors, 128, 48, 4,  2,    1,     0, false, "bench/results/2026-11-30-h200-fa2.md: 1.10 x FA2 (causal)"},
+      { sync,   128, 128, Rules::Any,   64,  96,   4,    1,    1,     0, false, "no spills (prefix-LM: 28 to 92 bytes with 128 rows)"},
+      { sync,   192, 192, Rules::Any,  128,  64,   8,    1,    1,     0, false, "FlashAttention-2, head dim 192"},
+      { sync,   256, 256, Rules::Any,   64,  64,   4,    1,    1,     0, false, "bench/results/2026-11-30-h200-fa2.md: 1.03 x FA2"},
+      {wgmma,    64,  64, Rules::None, 192, 128,  12,    2,    1,     1, true,  "bench/results/2026-11-30-h200-fa3.md: 1.19 x cuDNN at 8k"},
+      {wgmma,    64,  64, Rules::Any,  128, 128,   8,    2,    1,     1, true,  "bench/results/2026-11-30-h200-fa3.md: short causal items waste less of it"},
+      {wgmma,    96,  96, Rules::Any,  128, 128,   8,    2,    1,     1, true,  "bench/results/2026-11-30-h200-fa3.md: 1.34 x cuDNN (causal, 8k)"},
+      {wgmma,   128, 128, Rules::Any,  128, 128,   8,    2,    1,     1, true,  "bench/results/2026-11-30-h200-fa3.md: 1.19 x cuDNN (causal, 8k)"},
+      {wgmma,   192, 128, Rules::Any,  128, 112,   8,    2,    1,     1, true,  "bench/results/2026-11-30-h200-fa3.md: 1.30 x cuDNN (causal, 8k)"},
+      {wgmma,   192, 192, Rules::Any,  128,  96,   8,    2,    1,     1, true,  "FlashAttention-3, head dim 192"},
+      {wgmma,   256, 256, Rules::Any,  128,  80,   8,    2,    1,     1, true,  "bench/results/2026-11-30-h200-fa3.md: 1.07 x cuDNN (causal, 8k)"},
   };
   // clang-format on
   return table;
 }
 
-const TileChoice *attn::chooseTile(Engine engine, int64_t headDimQK,
-                                   int64_t headDimV, Rules rules) {
+const TileChoice *attn::chooseTile(const layout::GpuTarget &target,
+                                   Engine engine, int64_t headDimQK,
+                                   int64_t headDimV, Rules rules,
+                                   int64_t elementBytes) {
+  // Each block takes 1 KB more; the largest block leaves that much.
+  constexpr int64_t reserved = 1024;
+  auto fits = [&](const TileChoice &choice) {
+    SharedUse use = sharedUse(engine, headDimQK, headDimV, elementBytes,
+                              choice.tileM, choice.tileN, choice.stages);
+    return choice.blocks * (use.total() + reserved) <=
+           target.sharedBytesPerBlock + reserved;
+  };
   for (const TileChoice &choice : tileTable())
     if (choice.engine == engine && headDimQK <= choice.maxQK &&
-        headDimV <= choice.maxV && rules <= choice.rules)
+        headDimV <= choice.maxV && rules <= choice.rules &&
+        (choice.blocks == 1 || fits(choice)))
       return &choice;
   return nullptr;
 }

@@ -29,9 +29,10 @@ enum class Rules { None, NoTensors, Any };
 enum class Engine { MmaSync, Wgmma };
 
 /// A row: the tile of problems whose head dimensions are at most `maxQK` and
-/// `maxV`, with or without rules. The first that matches counts. Every row fits
-/// the shared memory of every target of its engine, and the registers of a
-/// thread (no spills in the shipped specifications).
+/// `maxV`, with or without rules, on targets with shared memory for `blocks` of
+/// it. The first that matches counts. Every row fits the shared memory of every
+/// target of its engine, and the registers of a thread (no spills in the shipped
+/// specifications).
 struct TileChoice {
   Engine engine;
   int64_t maxQK, maxV;
@@ -39,6 +40,7 @@ struct TileChoice {
   int64_t tileM, tileN; ///< query rows, keys
   int64_t warps;        ///< that compute, of 32 threads
   int64_t stages;       ///< slots of the ring of K and of that of V
+  int64_t blocks;       ///< that an SM must hold: each hides the other's waits
   int64_t overlap;      ///< tiles by which QK runs ahead of PV
   bool turns;           ///< warpgroups issue their products one by one
   const char *source;   ///< where the choice comes from
@@ -46,8 +48,9 @@ struct TileChoice {
 
 const std::vector<TileChoice> &tileTable();
 /// Null where no row matches.
-const TileChoice *chooseTile(Engine engine, int64_t headDimQK, int64_t headDimV,
-                             Rules rules);
+const TileChoice *chooseTile(const layout::GpuTarget &target, Engine engine,
+                             int64_t headDimQK, int64_t headDimV, Rules rules,
+                             int64_t elementBytes);
 
 /// Shared memory of a block: Q once, K and V once per stage, rows padded to the
 /// depth of an mma (wgmma: to the width of a swizzled panel). O lies in Q's

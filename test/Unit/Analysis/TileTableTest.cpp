@@ -25,7 +25,8 @@ TEST(TileTable, EveryHeadDimFitsEveryTarget) {
           for (Rules rules : {Rules::None, Rules::NoTensors, Rules::Any}) {
             if (engine == Engine::Wgmma && !target.hasWgmma)
               continue;
-            const TileChoice *choice = chooseTile(engine, qk, v, rules);
+            const TileChoice *choice =
+                chooseTile(target, engine, qk, v, rules, elementBytes);
             ASSERT_NE(choice, nullptr)
                 << qk << " / " << v << " " << target.name;
             SharedUse use =
@@ -44,10 +45,13 @@ TEST(TileTable, EveryHeadDimFitsEveryTarget) {
 /// The first row that matches counts: what reads tensors must not get the tile
 /// of what does not, and the other way round.
 TEST(TileTable, RulesChooseTheRow) {
-  const TileChoice *none = chooseTile(Engine::MmaSync, 64, 64, Rules::None);
-  const TileChoice *some =
-      chooseTile(Engine::MmaSync, 64, 64, Rules::NoTensors);
-  const TileChoice *any = chooseTile(Engine::MmaSync, 64, 64, Rules::Any);
+  const layout::GpuTarget &target = *layout::findGpuTarget("sm_80");
+  auto choose = [&](Rules rules) {
+    return chooseTile(target, Engine::MmaSync, 64, 64, rules, elementBytes);
+  };
+  const TileChoice *none = choose(Rules::None);
+  const TileChoice *some = choose(Rules::NoTensors);
+  const TileChoice *any = choose(Rules::Any);
   EXPECT_EQ(none->rules, Rules::None);
   EXPECT_EQ(some->rules, Rules::NoTensors);
   EXPECT_EQ(any->rules, Rules::Any);
@@ -55,10 +59,23 @@ TEST(TileTable, RulesChooseTheRow) {
   EXPECT_GT(some->tileN, any->tileN);
 }
 
+/// One stage counts on a second block, for which sm_89 has no shared memory.
+TEST(TileTable, BlocksNeedSharedMemory) {
+  auto stages = [&](const char *target) {
+    return chooseTile(*layout::findGpuTarget(target), Engine::MmaSync, 128, 128,
+                      Rules::None, elementBytes)
+        ->stages;
+  };
+  EXPECT_EQ(stages("sm_80"), 1);
+  EXPECT_EQ(stages("sm_90"), 1);
+  EXPECT_EQ(stages("sm_89"), 2);
+  EXPECT_EQ(stages("sm_120"), 2);
+}
+
 TEST(TileTable, NoTilePastTheTable) {
-  EXPECT_EQ(
-      chooseTile(Engine::MmaSync, maxHeadDim + headDimStep, 64, Rules::Any),
-      nullptr);
+  EXPECT_EQ(chooseTile(*layout::findGpuTarget("sm_80"), Engine::MmaSync,
+                       maxHeadDim + headDimStep, 64, Rules::Any, elementBytes),
+            nullptr);
 }
 
 TEST(TileTable, RowsArePaddedToTheDepthOfAnMma) {

@@ -243,7 +243,9 @@ LogicalResult SelectSchedule::select(KernelOp kernel) {
   if (failed(engine))
     return failure();
   int64_t qk = kernel.getHeadDimQk(), v = kernel.getHeadDimV();
-  const TileChoice *row = chooseTile(*engine, qk, v, rulesOf(kernel));
+  int64_t elementBytes = kernel.getDtype().getIntOrFloatBitWidth() / 8;
+  const TileChoice *row =
+      chooseTile(*target, *engine, qk, v, rulesOf(kernel), elementBytes);
   if (!row)
     return emitError(kernel.getFieldLoc("head_dim"))
            << "no schedule has head_dim " << qk << " / " << v << "; at most "
@@ -275,7 +277,6 @@ LogicalResult SelectSchedule::select(KernelOp kernel) {
     choice.turns = wish.getTurns().value_or(choice.turns);
   choice.isPersistent =
       wish && wish.getPersistent() ? *wish.getPersistent() : choice.isWgmma();
-  int64_t elementBytes = kernel.getDtype().getIntOrFloatBitWidth() / 8;
   choice.use = sharedUse(*engine, qk, v, elementBytes, choice.tileM,
                          choice.tileN, choice.stages);
   if (failed(choice.checkTile()) || failed(choice.checkShared()) ||
