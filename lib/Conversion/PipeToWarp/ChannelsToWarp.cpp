@@ -257,11 +257,8 @@ struct DrainPattern : WarpPattern<pipe::DrainOp> {
     Value ring = adaptor.getChannel().front();
     Value slot = constant(rewriter, loc, 0);
     auto open = op.getChannel().getDefiningOp<pipe::OpenOp>();
-    auto alias = open && open.getAlias()
-                     ? cast<pipe::ChannelType>(open.getAlias().getType())
-                     : pipe::ChannelType();
     // A warp holds whole rows. In memory of its own it meets nobody there.
-    bool ownRows = !alias;
+    bool ownRows = !open || !open.getAlias();
     auto meet = [&] {
       if (ownRows)
         warp::SyncWarpOp::create(rewriter, loc);
@@ -276,9 +273,6 @@ struct DrainPattern : WarpPattern<pipe::DrainOp> {
                             rows.stride, rows.count, view.getColumns(), warps,
                             ownRows);
     meet();
-    // The copies that fill the memory again go another way than these stores.
-    if (alias && alias.getFed())
-      warp::FenceAsyncOp::create(rewriter, loc);
     rewriter.eraseOp(op);
     return success();
   }

@@ -152,6 +152,48 @@ struct StoreSharedLowering : WarpPattern<StoreSharedOp> {
   }
 };
 
+/// What the lanes of a quad hold of four groups of 8 columns, turned: lane i
+/// gives the pairs of all lanes in group i, 16 bytes that lie side by side.
+Value turnInQuad(Emitter &emitter, Value inQuad, ArrayRef<Value> pairs) {
+  auto exchange = [&](Value value, int64_t distance) -> Value {
+    return NVVM::ShflOp::create(
+        emitter.builder, emitter.loc, value.getType(), emitter.i32(fullMask),
+        value, emitter.i32(distance), emitter.i32(warpThreads - 1),
+        NVVM::ShflKind::bfly, UnitAttr());
+  };
+  auto isSet = [&](int64_t bit) {
+    Value rest = arith::AndIOp::create(emitter.builder, emitter.loc, inQuad,
+                                       emitter.i32(bit));
+    return emitter.less(emitter.i32(0), rest);
+  };
+  Value isOdd = isSet(1), isHigh = isSet(2);
+  auto choose = [&](Value condition, Value yes, Value no) -> Value {
+    return arith::SelectOp::create(emitter.builder, emitter.loc, condition, yes,
+                                   no);
+  };
+  // Neighbours: two pairs of the even or of the odd group of each two.
+  SmallVector<Value> half;
+  for (size_t at : {0, 2}) {
+    Value low = pairs[at], high = pairs[at + 1];
+    Value other = exchange(choose(isOdd, low, high), 1);
+    half.push_back(choose(isOdd, other, low));
+    half.push_back(choose(isOdd, high, other));
+  }
+  // Then the other two pairs of the group.
+  Value first = exchange(choose(isHigh, half[0], half[2]), 2);
+  Value second = exchange(choose(isHigh, half[1], half[3]), 2);
+  SmallVector<Value> turned = {
+      choose(isHigh, first, half[0]), choose(isHigh, second, half[1]),
+      choose(isHigh, half[2], first), choose(isHigh, half[3], second)};
+  OpBuilder &builder = emitter.builder;
+  Value chunk = LLVM::PoisonOp::create(
+      builder, emitter.loc, VectorType::get({4}, builder.getI32Type()));
+  for (auto [index, value] : llvm::enumerate(turned))
+    chunk = LLVM::InsertElementOp::create(builder, emitter.loc, chunk, value,
+                                          emitter.i32(index));
+  return chunk;
+}
+
 struct StoreGlobalLowering : WarpPattern<StoreGlobalOp> {
   using WarpPattern::WarpPattern;
 
@@ -160,23 +202,35 @@ struct StoreGlobalLowering : WarpPattern<StoreGlobalOp> {
                   ConversionPatternRewriter &rewriter) const override {
     Emitter emitter(rewriter, op.getLoc());
     FragType type = op.getValue().getType();
-    Type element = type.getElementType();
-    Value column = emitter.mul(emitter.remainder(position.lane(emitter), quad),
-                               emitter.i32(2));
+    bool isTurned = type.isPacked() && op.getCols() % (8 * quad) == 0;
+    Value inQuad = emitter.remainder(position.lane(emitter), quad);
+    Value column = emitter.mul(inQuad, emitter.i32(isTurned ? 8 : 2));
+    int64_t step = isTurned ? quad : 1; // groups of 8 columns in one store
+    // Lanes exchange what they hold before some of them have no row.
+    SmallVector<Value> values;
+    for (int64_t mt = 0; mt < type.getRowTiles(); ++mt)
+      for (int64_t h = 0; h < 2; ++h)
+        for (int64_t n8 = 0; n8 < op.getCols() / 8; n8 += step) {
+          SmallVector<Value> pairs;
+          for (int64_t group = n8; group < n8 + step; ++group)
+            pairs.push_back(
+                pairAt(emitter, type, adaptor.getValue(), mt, group, h));
+          values.push_back(isTurned ? turnInQuad(emitter, inQuad, pairs)
+                                    : pairs.front());
+        }
+    size_t next = 0;
     forEachRow(emitter, position, type, op.getRows(),
                [&](int64_t mt, int64_t h, Value row) {
                  Value elements = emitter.add(
                      emitter.mul(emitter.extend(row), op.getStride()),
                      emitter.extend(column));
-                 Value pointer =
-                     emitter.offset(op.getDestination(), elements, element);
-                 int64_t groups = op.getCols() / 8;
-                 for (int64_t n8 = 0; n8 < groups; ++n8)
+                 Value pointer = emitter.offset(op.getDestination(), elements,
+                                                type.getElementType());
+                 for (int64_t n8 = 0; n8 < op.getCols() / 8; n8 += step)
                    LLVM::StoreOp::create(
-                       rewriter, op.getLoc(),
-                       pairAt(emitter, type, adaptor.getValue(), mt, n8, h),
+                       rewriter, op.getLoc(), values[next++],
                        emitter.offset(pointer, n8 * 4 * pairBytes(type)),
-                       pairBytes(type));
+                       pairBytes(type) * (isTurned ? quad : 1));
                });
     rewriter.eraseOp(op);
     return success();

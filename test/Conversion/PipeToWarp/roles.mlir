@@ -97,40 +97,6 @@ gpu.func @two_roles(%map: !llvm.ptr, %ptr: !llvm.ptr<1>, %at: i64, %n: i32, %hea
   gpu.return
 }
 
-// In the memory of a channel that TMA fills, O is fenced against the next copy.
-// CHECK-LABEL: gpu.func @staged
-gpu.func @staged(%map: !llvm.ptr, %ptr: !llvm.ptr<1>, %at: i64, %n: i32, %zero: f32)
-    kernel attributes {attn.schedule = #attn.schedule<fa3, tile = 128x32, warps = 8, stages = 2, mma = wgmma, loader = tma, producer = true>} {
-  // CHECK: warp.mbar_init %{{.*}} {arrivals = 1 : i64}
-  // CHECK-NEXT: %[[QEMPTY:.*]] = warp.mbar_alloc
-  // CHECK-NEXT: warp.mbar_init %[[QEMPTY]] {arrivals = 8 : i64}
-  %qc = pipe.open "q" via tma map %map : !llvm.ptr : !pipe.channel<!q, fed>
-  // What no product reads is not padded.
-  // CHECK: %[[O:.*]] = warp.alloc {warp.group = "q"} : <1x128x64xbf16>
-  %oc = pipe.open "o" via st alias %qc : !pipe.channel<!q, fed> : !oc
-  pipe.role "load" warps 4 {
-  }
-  // No turns: no barriers for them.
-  // CHECK: warp.role "compute"
-  // CHECK-NOT: warp.turn_start
-  pipe.role "compute" warps 8 {
-    %O = tile.fill %zero : f32 -> !o
-    %O16 = tile.cast %O : !o -> !o16
-    %ov = tile.make_view "o" %ptr[%at] stride %at rows %n : !tile.view<64 x bf16>
-    // CHECK: warp.barrier {warps = 8 : i64}
-    // CHECK-NEXT: warp.store_shared %{{.*}}, %[[O]]
-    // CHECK-NEXT: warp.barrier {warps = 8 : i64}
-    // CHECK-NEXT: warp.copy_out %[[O]]
-    // CHECK-NOT: own_rows
-    // CHECK-NEXT: warp.barrier {warps = 8 : i64}
-    // CHECK-NEXT: warp.fence_async
-    // CHECK: warp.mbar_arrive %[[QEMPTY]]
-    pipe.drain %oc, %O16, %ov[%n] : !oc, !o16 -> !tile.view<64 x bf16>
-    pipe.release %qc[%n] : !pipe.channel<!q, fed>
-  }
-  gpu.return
-}
-
 // Counters and tiles that a choice gives.
 // CHECK-LABEL: gpu.func @carried
 gpu.func @carried(%n: i32, %any: i1, %ptr: !llvm.ptr<1>, %at: i64, %zero: f32)

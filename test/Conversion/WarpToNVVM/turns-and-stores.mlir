@@ -53,6 +53,18 @@ gpu.func @kernel(%ptr: !llvm.ptr<1>, %stride: i64, %rows: i32, %slot: i32, %pari
     // CHECK-COUNT-5: llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<3> -> vector<4xi32>
     // CHECK-NOT: llvm.load
     warp.copy_out %o[%c0], %ptr, %stride, %rows, cols = 72, warps = 8 {own_rows} : !tile
+    // Straight from registers: for 32 columns of 2 rows the lanes of a quad
+    // exchange 2 x 4 registers, while all of them are there; then 16 bytes each.
+    // CHECK-COUNT-16: nvvm.shfl.sync bfly
+    // CHECK-NOT: nvvm.shfl
+    // CHECK: llvm.cond_br
+    // CHECK: llvm.store %{{.*}}, %{{.*}} {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr<1>
+    // CHECK-NEXT: llvm.getelementptr
+    // CHECK-NEXT: llvm.store %{{.*}}, %{{.*}} {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr<1>
+    // CHECK: llvm.cond_br
+    %w = warp.fill %zero : !warp.frag<128x64xf32, acc, warps = 8>
+    %w16 = warp.cast %w : !warp.frag<128x64xf32, acc, warps = 8> -> !warp.frag<128x64xbf16, acc, warps = 8>
+    warp.store_global %w16, %ptr, %stride, %rows, cols = 64 : !warp.frag<128x64xbf16, acc, warps = 8>
   }
   gpu.return
 }

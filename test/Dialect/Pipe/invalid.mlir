@@ -113,6 +113,18 @@ gpu.func @f(%c: !pipe.channel<!tile.val<[q:128, v:64] x bf16, shared 1>>, %t: !t
 
 // P6
 gpu.module @m {
+gpu.func @f(%map: !llvm.ptr) {
+  %q = pipe.open "q" via tma map %map : !llvm.ptr : !pipe.channel<!tile.val<[q:128, v:64] x bf16, shared 1>, fed>
+  // expected-error @below {{P6: expected the aliased channel not to be fed by another role}}
+  %0 = pipe.open "o" via st alias %q : !pipe.channel<!tile.val<[q:128, v:64] x bf16, shared 1>, fed> : !pipe.channel<!tile.val<[q:128, v:64] x bf16, shared 1>>
+  gpu.return
+}
+}
+
+// -----
+
+// P6
+gpu.module @m {
 gpu.func @f(%c: !pipe.channel<!tile.val<[q:128, v:64] x bf16, shared 1>>) {
   // expected-error @below {{P6: expected the aliased channel to be opened by pipe.open}}
   %0 = pipe.open "o" via st alias %c : !pipe.channel<!tile.val<[q:128, v:64] x bf16, shared 1>> : !pipe.channel<!tile.val<[q:128, v:64] x bf16, shared 1>>

@@ -128,22 +128,21 @@ gpu.func @rotated(%map: !llvm.ptr, %view: !view, %ov: !tile.view<64 x f32>, %lv:
 !kc = !pipe.channel<!k, fed>
 !vc = !pipe.channel<!v, fed>
 
-// Where O is staged in Q's memory the slot is not free any earlier, and every
-// work item takes it: Q stays where it is.
+// Q is released when the last product has read it, before O is written out.
 gpu.module @m {
 // CHECK-LABEL: gpu.func @staged
 gpu.func @staged(%map: !llvm.ptr, %view: !view, %zero: !o, %n: i32, %begin: i32, %fe: i32, %end: i32)
     kernel attributes {attn.schedule = #attn.schedule<fa3, overlap = 1>} {
   pipe.role "compute" warps 4 {
     %qc = pipe.open "q" via tma map %map : !llvm.ptr : !qc
-    %oc = pipe.open "o" via st alias %qc : !qc : !pipe.channel<!tile.val<[q:64, v:64] x bf16, shared 1>>
+    %oc = pipe.open "o" via st : !pipe.channel<!tile.val<[q:64, v:64] x bf16, shared 1>>
     %kc = pipe.open "k" via tma map %map : !llvm.ptr : !kc
     %vc = pipe.open "v" via tma map %map : !llvm.ptr : !vc
     %c0 = arith.constant 0 : i32
     tile.for_work (%b, %h, %m0) in (%n, %n, %n) step 64 {
-      // CHECK: pipe.put %[[QC:.*]][%{{.*}}], %{{.*}} : <<[q:64
-      // CHECK: pipe.take %[[QC]]
       // CHECK: scf.if
+      // CHECK: pipe.put %[[QC:.*]][%{{.*}}], %{{.*}} : <<[q:64
+      // CHECK-NEXT: pipe.take %[[QC]]
       pipe.put %qc[%c0], %view[%m0] : !qc, !view
       %Q = pipe.take %qc[%c0] : !qc -> !q
       // The full range begins where all keys begin: that needs no clipping.
@@ -160,9 +159,10 @@ gpu.func @staged(%map: !llvm.ptr, %view: !view, %zero: !o, %n: i32, %begin: i32,
         pipe.release %vc[%k0] : !vc
         tile.yield %O : !o
       }
+      // CHECK: pipe.release %[[QC]]
       // CHECK: } else {
       // CHECK: pipe.drain
-      // CHECK-NEXT: pipe.release %[[QC]]
+      // CHECK-NOT: pipe.release
       %O16 = tile.cast %O : !o -> !tile.val<[q:64, v:64] x bf16>
       pipe.drain %oc, %O16, %view[%m0] : !pipe.channel<!tile.val<[q:64, v:64] x bf16, shared 1>>, !tile.val<[q:64, v:64] x bf16> -> !view
       pipe.release %qc[%c0] : !qc

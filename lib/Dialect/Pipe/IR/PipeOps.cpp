@@ -102,6 +102,9 @@ LogicalResult OpenOp::verify() {
   if (getAlias() && !getAlias().getDefiningOp<OpenOp>())
     return emitOpError() << "P6: expected the aliased channel to be opened by "
                             "pipe.open";
+  if (getAlias() && getAlias().getType().getFed())
+    return emitOpError() << "P6: expected the aliased channel not to be fed by "
+                            "another role, which may fill it at any time";
   if ((getVia() == Via::Tma) != !!getMap())
     return emitOpError() << "P10: a channel via " << stringifyVia(getVia())
                          << (getMap() ? " has no map" : " needs a map");

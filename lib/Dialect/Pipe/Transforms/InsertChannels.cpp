@@ -163,15 +163,7 @@ private:
     return bytes;
   }
 
-  /// Where the output is staged: in the memory of Q, which is idle while a work
-  /// item ends. If another role already loads the next Q by then, in memory of
-  /// its own if there is enough.
-  Value placeOutput(tile::ValType tile) {
-    if (!unringed)
-      return {};
-    bool fed = unringed.getChannel().getType().getFed();
-    return fed && fits(bytesWith(tile)) ? Value() : unringed.getChannel();
-  }
+  bool isFed() { return unringed && unringed.getChannel().getType().getFed(); }
 
   void routeLoad(tile::LoadOp load) {
     Location loc = load.getLoc();
@@ -211,20 +203,23 @@ private:
     tile::ValType type =
         cast<tile::ValType>(store.getTile().getType())
             .withElementType(store.getView().getType().getElementType());
-    Value alias = placeOutput(type);
-    pipe::OpenOp channel = open(viewName(store.getView()), type, 1,
-                                pipe::Via::Store, Value(), alias);
     rewriter.setInsertionPoint(store);
     Value tile = store.getTile();
     if (tile.getType() != type)
       tile = tile::CastOp::create(rewriter, loc, type, tile);
-    auto drain = rewriter.replaceOpWithNewOp<pipe::DrainOp>(
-        store, channel, tile, store.getView(), store.getRow());
-    // The role that loads Q must not overwrite what is staged there.
-    if (alias && unringed.getChannel().getType().getFed())
-      for (Operation *user : alias.getUsers())
-        if (isa<pipe::ReleaseOp>(user))
-          user->moveAfter(drain);
+    // Staged so that 16 bytes of a row can be stored at once: in the memory of
+    // Q, which is idle while a work item ends. If another role already loads
+    // the next Q by then, in memory of its own; without that the lanes exchange
+    // what they hold, and Q need not wait for O.
+    if (isFed() && !fits(bytesWith(type))) {
+      store.getTileMutable().assign(tile);
+      return;
+    }
+    Value alias = isFed() || !unringed ? Value() : Value(unringed.getChannel());
+    pipe::OpenOp channel = open(viewName(store.getView()), type, 1,
+                                pipe::Via::Store, Value(), alias);
+    rewriter.replaceOpWithNewOp<pipe::DrainOp>(store, channel, tile,
+                                               store.getView(), store.getRow());
   }
 
   /// The widest swizzled panel, PTX ISA "Swizzling modes".

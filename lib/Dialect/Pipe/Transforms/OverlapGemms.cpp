@@ -186,7 +186,6 @@ private:
 
   /// Tiles that only this loop reads (Q) are loaded behind its first tile,
   /// whose slot is free earlier, and not at all for a work item without keys.
-  /// Not where the slot is staged through later (`pipe.drain`).
   void sinkLoads(scf::IfOp choice) {
     Block *outer = choice->getBlock();
     Operation *firstDot = nullptr, *lastDot = nullptr;
@@ -198,15 +197,13 @@ private:
     }
     for (auto take : llvm::to_vector(outer->getOps<pipe::TakeOp>())) {
       SmallVector<Operation *> puts, releases;
-      bool staged = false;
       for (Operation *user : take.getChannel().getUsers()) {
         if (isa<pipe::PutOp>(user))
           puts.push_back(user);
         if (isa<pipe::ReleaseOp>(user))
           releases.push_back(user);
-        staged |= isa<pipe::OpenOp>(user);
       }
-      if (staged || !pipe::isFed(take.getChannel()))
+      if (!pipe::isFed(take.getChannel()))
         continue;
       for (Operation *put : puts)
         put->moveBefore(firstDot);

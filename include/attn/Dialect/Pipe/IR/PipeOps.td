@@ -97,7 +97,7 @@ def Pipe_OpenOp : Pipe_Op<"open", [MemoryEffects<[MemAlloc]>, AttrSizedOperandSe
     map `map`, a kernel argument, describes. `alias` lets the channel use the
     memory of another one, which is empty whenever this one is in use.
 
-    Constraints: (P6) the aliased channel is the result of a `pipe.open`; (P10) a
+    Constraints: (P6) the aliased channel is the result of a `pipe.open` and not `fed`; (P10) a
     channel has a map exactly when it is filled through tma.
 
     ```mlir

@@ -355,7 +355,9 @@ def Warp_StoreGlobalOp : Warp_Op<"store_global", [MemoryEffects<[MemWrite]>]> {
   let summary = "Store an accumulator to global memory";
   let description = [{
     Row r starts `r * stride` elements after `destination`; rows at or past
-    `rows` and columns at or past `cols` are not written.
+    `rows` and columns at or past `cols` are not written. Where `cols` is a multiple
+    of 32 of 16-bit elements, the lanes of a quad first exchange what they hold, and
+    each stores 16 bytes at a time; `stride` and `destination` keep contract C14.
 
     ```mlir
     warp.store_global %o, %ptr, %stride, %rows, cols = 128 : !warp.frag<128x128xf32, acc, warps = 4>
