@@ -71,7 +71,44 @@ uint8_t *Warp::resolveGlobal(const Inst &inst, uint64_t address, uint32_t bytes,
   }
   if (address & (align - 1))
     outOfBounds(inst, Space::Global, address, bytes, align, lane, access);
+  if (block->launch.shadow)
+    checkGlobal(inst, *lastAllocation, address, bytes, lane, access);
   return lastAllocation->host + (address - lastAllocation->base);
+}
+
+void Warp::checkGlobal(const Inst &inst, const Allocation &allocation,
+                       uint64_t address, uint32_t bytes, unsigned lane,
+                       Access access) {
+  using Use = GlobalShadow::Use;
+  Cluster &cluster = block->cluster;
+  Use use = access == Access::Read ? (inst.strong ? Use::StrongRead : Use::Read)
+            : access == Access::Write ? (inst.strong ? Use::Atomic : Use::Write)
+                                      : Use::Atomic;
+  GlobalShadow &shadow = *block->launch.shadow;
+  GlobalShadow::Conflict conflict = shadow.access(
+      allocation, address - allocation.base, bytes, use, cluster.number);
+  GlobalKnowledge &knowledge = cluster.knowledge;
+  bool hardwareOrder = block->launch.options.hardwareOrder;
+  if (access != Access::Write && inst.strong)
+    shadow.read(knowledge, address, inst.acquires || hardwareOrder);
+  if (use == Use::Atomic &&
+      (knowledge.fenced || inst.releases || hardwareOrder))
+    shadow.release(knowledge, address, cluster.number);
+  // Of several, who they all were is not kept: hearing of anybody will do.
+  bool heard = conflict.several ? !knowledge.known.empty()
+                                : knowledge.known.has(conflict.cluster);
+  if (!conflict.found || heard)
+    return;
+  std::string other =
+      (block->launch.clusterBlocks > 1 ? "cluster " : "block ") +
+      std::to_string(conflict.cluster);
+  report(inst, "global-race", uint32_t(1) << lane,
+         std::string(verb(access)) + " global address " +
+             hexText(conflict.address) + ", which " + other +
+             (conflict.several ? " or others " : " ") + conflict.verb,
+         "let blocks touch bytes of their own, or use atomics, or let one hear "
+         "from the other (a release and an acquire at the GPU's scope): they "
+         "run in any order");
 }
 
 uint8_t *Warp::resolveShared(const Inst &inst, uint64_t address, uint32_t bytes,

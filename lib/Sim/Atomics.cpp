@@ -202,7 +202,11 @@ bool legalType(AtomicOp op, Type type) {
 }
 
 void decodeAtomic(Builder &b, bool returns) {
-  b.takeOneOf({"relaxed", "acquire", "release", "acq_rel"});
+  bool both = b.take("acq_rel");
+  b.inst.acquires = both || b.take("acquire");
+  b.inst.releases = both || b.take("release");
+  b.take("relaxed");
+  b.inst.strong = true;
   b.takeOneOf({"cta", "cluster", "gpu", "sys"});
   b.inst.space = b.trySpace().value_or(Space::Generic);
   auto op = b.takeOneOf(

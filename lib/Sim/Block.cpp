@@ -66,6 +66,7 @@ void Block::start(const uint32_t (&at)[3], bool anew) {
     if (shadow) {
       warp.clock.reset(cluster.actors.count());
       warp.clock.time[warp.actor] = cluster.actors.start();
+      warp.synchronized = cluster.actors.start();
     }
   }
   registers.start(*this);
@@ -212,6 +213,8 @@ unsigned Cluster::findActor(Actors::Kind kind, unsigned block,
 
 void Cluster::start(uint64_t number) {
   const uint32_t *grid = launch.config.grid;
+  this->number = number;
+  knowledge.clear();
   uint64_t rest = number;
   for (unsigned axis = 0; axis < 3; ++axis) {
     uint32_t extent = grid[axis] / shape[axis];

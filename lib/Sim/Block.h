@@ -16,6 +16,7 @@
 
 #include "Barrier.h"
 #include "Cluster.h"
+#include "GlobalShadow.h"
 #include "Mbarrier.h"
 #include "Registers.h"
 #include "SharedShadow.h"
@@ -102,6 +103,8 @@ public:
   ClusterBarrier barrier;
   /// Counts what may let a waiting warp go on.
   uint64_t events = 0;
+  GlobalKnowledge knowledge;
+  uint64_t number = 0; ///< in the grid
 
 private:
   void start(uint64_t number);

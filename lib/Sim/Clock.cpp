@@ -21,6 +21,28 @@ void Clock::reset(size_t size) {
   time.assign(size, 0);
   fenced.assign(size, 0);
   inits.assign(size, 0);
+  lanes.clear();
+}
+
+bool Clock::reachesLane(unsigned actor, unsigned lane, uint32_t at) const {
+  return std::any_of(lanes.begin(), lanes.end(), [&](const LaneRelease &known) {
+    return known.actor == actor && known.lanes >> lane & 1 && at <= known.time;
+  });
+}
+
+bool Clock::heardOfLanes(unsigned actor, uint32_t at) const {
+  return std::any_of(lanes.begin(), lanes.end(), [&](const LaneRelease &known) {
+    return known.actor == actor && at <= known.time;
+  });
+}
+
+void Clock::add(const LaneRelease &release) {
+  for (LaneRelease &known : lanes)
+    if (known.actor == release.actor && known.lanes == release.lanes) {
+      known.time = std::max(known.time, release.time);
+      return;
+    }
+  lanes.push_back(release);
 }
 
 void Clock::grow(size_t size) {
@@ -42,6 +64,16 @@ void Clock::join(const Clock &other) {
   joinTimes(time, other.time);
   joinTimes(fenced, other.fenced);
   joinTimes(inits, other.inits);
+  if (lanes.empty() && other.lanes.empty())
+    return;
+  for (const LaneRelease &release : other.lanes)
+    add(release);
+  // A warp's own time says the same of all its lanes.
+  lanes.erase(std::remove_if(lanes.begin(), lanes.end(),
+                             [&](const LaneRelease &known) {
+                               return known.time <= time[known.actor];
+                             }),
+              lanes.end());
 }
 
 void Clock::joinInits(const Clock &other) {

@@ -26,6 +26,13 @@
 
 namespace attn::sim {
 
+/// What some lanes of a warp did up to `time`, of which they gave notice by
+/// themselves.
+struct LaneRelease {
+  unsigned actor;
+  uint32_t lanes, time;
+};
+
 /// What one warp, or a barrier on behalf of those who arrived, knows of every
 /// actor.
 struct Clock {
@@ -37,7 +44,18 @@ struct Clock {
   /// Up to when a warp's initialisations of mbarriers are visible to the
   /// asynchronous proxy and the cluster (fence.mbarrier_init).
   std::vector<uint32_t> inits;
+  /// What is known of single lanes beyond the time of their warp.
+  std::vector<LaneRelease> lanes;
 
+  /// Whether what `lane` of warp `actor` did at `at` happened before.
+  bool reaches(unsigned actor, unsigned lane, uint32_t at) const {
+    return at <= time[actor] ||
+           (!lanes.empty() && reachesLane(actor, lane, at));
+  }
+  bool reachesLane(unsigned actor, unsigned lane, uint32_t at) const;
+  /// Whether any lane of the warp gave notice by itself at `at` or later.
+  bool heardOfLanes(unsigned actor, uint32_t at) const;
+  void add(const LaneRelease &release);
   /// `size` actors of whom nothing is known.
   void reset(size_t size);
   void grow(size_t size);
@@ -59,8 +77,8 @@ public:
   enum class Kind : uint8_t { Warp, Barrier, BulkStores, Wgmma };
 
   static constexpr unsigned limit = 1u << 16;
-  /// Times are below this.
-  static constexpr uint32_t timeLimit = ~uint32_t(0) - 1;
+  /// Times are below this, and leave five bits for a lane.
+  static constexpr uint32_t timeLimit = (uint32_t(1) << 27) - 1;
 
   Actors(unsigned blocks, unsigned warpsPerBlock);
 

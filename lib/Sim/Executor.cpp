@@ -34,7 +34,7 @@ void Warp::start(Block &owner, unsigned number, uint32_t validLanes) {
   bulk.reset();
   givesUp = inClusterBarrier = false;
   learned.clear();
-  failedTests = registerChanges = synchronized = 0;
+  failedTests = registerChanges = synchronized = accessors = 0;
   file.resize(program->fileWords);
   std::copy(program->constants.begin(), program->constants.end(), file.begin());
   predicates.assign(program->predicates, 0);
@@ -311,6 +311,19 @@ void Warp::synchronizeLanes() {
   tick();
   if (block->shadow)
     synchronized = clock.time[actor];
+  accessors = 0;
+}
+
+void Warp::release(uint32_t lanes, Clock &into) {
+  shareKnowledge();
+  if (!(accessors & ~lanes) || block->launch.options.hardwareOrder) {
+    into.join(clock);
+    return;
+  }
+  Clock partial = clock;
+  partial.time[actor] = std::min(synchronized - 1, clock.time[actor]);
+  partial.add({actor, lanes, clock.time[actor]});
+  into.join(partial);
 }
 
 unsigned Warp::rank() const { return block->rank; }

@@ -19,6 +19,12 @@ namespace {
 
 void runNothing(Warp &, const Inst &) {}
 
+/// A fence of the GPU's scope: what earlier strong reads saw is known, and what
+/// later strong writes tell comes with all before.
+void runMemoryFence(Warp &warp, const Inst &) {
+  warp.block->cluster.knowledge.fence();
+}
+
 /// Of the whole warp, whichever lane runs it: lanes are in step here.
 void runProxyFence(Warp &warp, const Inst &) {
   if (!warp.block->shadow)
@@ -75,7 +81,9 @@ void decodeFence(Builder &b) {
   }
   b.takeOneOf({"sc", "acq_rel", "acquire", "release"});
   b.takeOneOf({"sync_restrict::shared::cta", "sync_restrict::shared::cluster"});
-  b.takeOneOf({"cta", "gl", "sys", "gpu", "cluster"});
+  auto scope = b.takeOneOf({"cta", "cluster", "gl", "gpu", "sys"});
+  if (scope && *scope > 1)
+    b.inst.run = runMemoryFence;
 }
 
 } // namespace

@@ -133,6 +133,8 @@ void Launch::run() {
     checkTrace();
   workers = std::min<uint64_t>(std::max<uint64_t>(workers, 1),
                                blocks / clusterBlocks);
+  if (options.sanitize)
+    shadow = std::make_unique<GlobalShadow>(memory, blocks / clusterBlocks);
   std::vector<std::thread> others;
   for (uint64_t i = 1; i < workers; ++i)
     others.emplace_back([this] { work(); });

@@ -9,12 +9,14 @@
 #ifndef ATTN_LIB_SIM_LAUNCH_H
 #define ATTN_LIB_SIM_LAUNCH_H
 
+#include "GlobalShadow.h"
 #include "Memory.h"
 #include "Program.h"
 #include "attn/Sim/Simulator.h"
 
 #include <atomic>
 #include <chrono>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <string>
@@ -41,6 +43,7 @@ public:
   const LaunchConfig &config;
   DeviceMemory &memory;
   const SimulatorOptions &options;
+  std::unique_ptr<GlobalShadow> shadow; ///< null when the sanitizer is off
   std::vector<uint8_t> parameters;
   uint32_t threads = 0;            ///< per block
   uint32_t sharedBytes = 0;        ///< per block, static and dynamic

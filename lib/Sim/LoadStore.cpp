@@ -52,10 +52,15 @@ void runStore(Warp &warp, const Inst &inst) {
   });
 }
 
-/// Modifiers about ordering and caches, which have no effect here: warps run
-/// in turn on coherent host memory.
+/// Modifiers about ordering and caches, which have no effect on what is read:
+/// warps run in turn on coherent host memory.
 void takeMemoryModifiers(Builder &b, bool &hint) {
-  b.takeOneOf({"weak", "relaxed", "acquire", "release", "volatile", "mmio"});
+  if (!b.take("weak")) {
+    b.inst.acquires = b.take("acquire");
+    b.inst.releases = b.take("release");
+    b.inst.strong = b.inst.acquires || b.inst.releases ||
+                    b.takeOneOf({"relaxed", "volatile", "mmio"});
+  }
   b.takeOneOf({"cta", "cluster", "gpu", "sys"});
   b.takeOneOf({"ca", "cg", "cs", "cv", "lu", "wb", "wt"});
   b.take("nc");

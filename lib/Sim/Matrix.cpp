@@ -46,12 +46,15 @@ uint8_t *rowAt(Warp &warp, const Inst &inst, unsigned index, unsigned row,
 /// a = matrices, b = transposed.
 void runLoadMatrix(Warp &warp, const Inst &inst) {
   warp.requireLanes(inst, allLanes);
+  // Every lane gets what the others' rows hold, so none is behind another.
+  uint32_t accessors = warp.accessors;
   // The address register may be a destination: read all rows first.
   Matrix matrices[4];
   for (unsigned i = 0; i < inst.a; ++i)
     for (unsigned row = 0; row < rows; ++row)
       std::memcpy(matrices[i][row],
                   rowAt(warp, inst, i, row, Warp::Access::Read), rowBytes);
+  warp.accessors = accessors;
   for (unsigned i = 0; i < inst.a; ++i) {
     uint32_t *to = warp.lanes(inst.dst(i));
     for (unsigned lane = 0; lane < warpSize; ++lane)

@@ -200,11 +200,10 @@ void Mbarriers::arrive(Warp &warp, const Inst &inst, unsigned lane,
   if (arrival.drop)
     barrier.expected -= count;
   if (block.shadow) {
-    warp.shareKnowledge();
     if (arrival.relaxed)
       barrier.arrivals.joinInits(warp.clock);
     else
-      barrier.arrivals.join(warp.clock);
+      warp.release(warp.exec, barrier.arrivals);
   }
   if (arrival.noComplete && barrier.pending == 0)
     warp.fail(inst, "mbarrier-count", mask,

@@ -45,23 +45,72 @@ static uint64_t nextDevice() {
 
 DeviceMemory::DeviceMemory() : device(nextDevice()) {}
 
+/// Zeros that cost memory once touched; null when there is no room.
+static void *mapZeros(uint64_t bytes) {
+  void *host =
+      mmap(nullptr, std::max<uint64_t>(bytes, 1), PROT_READ | PROT_WRITE,
+           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return host == MAP_FAILED ? nullptr : host;
+}
+
+static uint64_t recordBytes(const Allocation &allocation) {
+  constexpr uint64_t unit = DeviceMemory::watchedBytes;
+  return (allocation.bytes + unit - 1) / unit * sizeof(*allocation.watched);
+}
+
+static void dropRecord(Allocation &allocation) {
+  if (allocation.watched)
+    munmap(allocation.watched, std::max<uint64_t>(recordBytes(allocation), 1));
+  allocation.watched = nullptr;
+}
+
+static void unmap(Allocation &allocation) {
+  dropRecord(allocation);
+  munmap(allocation.host, std::max<uint64_t>(allocation.bytes, 1));
+}
+
 DeviceMemory::~DeviceMemory() {
   for (auto &entry : allocations)
-    munmap(entry.second.host, std::max<uint64_t>(entry.second.bytes, 1));
+    unmap(entry.second);
+}
+
+uint64_t DeviceMemory::watch(uint64_t count, uint64_t most) {
+  if (count > most)
+    throw DeviceError("simulator: the sanitizer follows at most " +
+                      std::to_string(most) + " blocks, found " +
+                      std::to_string(count) + "; run without it, or fewer");
+  bool anew = count > most - nextId + 1;
+  if (anew)
+    nextId = 1;
+  for (auto &entry : allocations) {
+    Allocation &allocation = entry.second;
+    if (anew)
+      dropRecord(allocation);
+    if (allocation.watched)
+      continue;
+    // Zero pages are zero words.
+    allocation.watched =
+        static_cast<std::atomic<uint64_t> *>(mapZeros(recordBytes(allocation)));
+    if (!allocation.watched)
+      throw DeviceError("simulator: the host has no address space left for "
+                        "the sanitizer's record of " +
+                        nameOf(allocation));
+  }
+  uint64_t first = nextId;
+  nextId += count;
+  return first;
 }
 
 uint64_t DeviceMemory::allocate(uint64_t bytes, std::string name) {
   if (bytes > addressLimit - next - 2 * granule)
     throw DeviceError("simulator: cannot allocate " + std::to_string(bytes) +
                       " bytes: the simulated address space holds 896 GiB");
-  void *host =
-      mmap(nullptr, std::max<uint64_t>(bytes, 1), PROT_READ | PROT_WRITE,
-           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (host == MAP_FAILED)
+  void *host = mapZeros(bytes);
+  if (!host)
     throw DeviceError("simulator: cannot allocate " + std::to_string(bytes) +
                       " bytes: the host has no address space left");
   Allocation allocation{next, bytes, static_cast<uint8_t *>(host),
-                        std::move(name)};
+                        std::move(name), nullptr};
   next += (bytes + granule - 1) / granule * granule + granule;
   allocations.emplace(allocation.base, allocation);
   return allocation.base;
@@ -72,7 +121,7 @@ void DeviceMemory::release(uint64_t address) {
   if (found == allocations.end())
     throw DeviceError("simulator: release of " + hex(address) +
                       ", which is not the start of a live allocation");
-  munmap(found->second.host, std::max<uint64_t>(found->second.bytes, 1));
+  unmap(found->second);
   allocations.erase(found);
 }
 

@@ -9,6 +9,7 @@
 #ifndef ATTN_LIB_SIM_MEMORY_H
 #define ATTN_LIB_SIM_MEMORY_H
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -22,6 +23,9 @@ struct Allocation {
   uint64_t bytes = 0;
   uint8_t *host = nullptr;
   std::string name; ///< of a module variable, else empty
+  /// The sanitizer's record, one for every DeviceMemory::watchedBytes; null
+  /// until a launch is watched.
+  std::atomic<uint64_t> *watched = nullptr;
 
   bool contains(uint64_t address, uint64_t size) const {
     return address >= base && address - base <= bytes &&
@@ -51,12 +55,19 @@ public:
   /// "4 bytes past the end of the 512-byte allocation at 0x...", for messages.
   std::string describe(uint64_t address, uint64_t bytes) const;
 
+  static constexpr uint64_t watchedBytes = 4;
+  /// Gives every allocation a record, and reserves `count` ids above those of
+  /// earlier calls, which still stand in the records: the first. Ids are at
+  /// least 1 and at most `most`, beyond which the records begin anew.
+  uint64_t watch(uint64_t count, uint64_t most);
+
   /// Tells this device from every other one of the process.
   const uint64_t device;
 
 private:
   std::map<uint64_t, Allocation> allocations;
   uint64_t next = 0x7f0000000000;
+  uint64_t nextId = 1;
 };
 
 } // namespace attn::sim

@@ -65,6 +65,8 @@ struct Inst {
   bool guarded = false;
   /// Its registers stay in use after it: the handler checks and marks them.
   bool asynchronous = false;
+  /// Of device memory: not a plain access; one that acquires or releases.
+  bool strong = false, acquires = false, releases = false;
   Flow flow = Flow::Next;
   Operand guard;
   uint32_t target = noTarget; ///< of a branch

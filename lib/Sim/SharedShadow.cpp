@@ -17,8 +17,8 @@ SharedShadow::SharedShadow(Actors &actors, unsigned block, uint32_t bytes)
 
 void SharedShadow::startBlock(bool anew) {
   if (anew)
-    for (std::vector<uint32_t> &times : readers)
-      std::fill(times.begin(), times.end(), 0);
+    for (std::vector<Stamp> &stamps : readers)
+      std::fill(stamps.begin(), stamps.end(), 0);
   // Copies that never landed would look like the new block's.
   std::fill(writers.begin(), writers.end(), 0);
   atomics.clear();
@@ -29,7 +29,7 @@ SharedShadow::Epoch SharedShadow::epochOf(const Warp &warp, unsigned lane) {
 }
 
 bool SharedShadow::ordered(const Warp &warp, Epoch epoch) const {
-  return timeOf(epoch) <= warp.clock.time[actorOf(epoch)];
+  return warp.clock.reaches(actorOf(epoch), laneOf(epoch), timeOf(epoch));
 }
 
 /// What the asynchronous proxy wrote itself needs no fence.
@@ -48,6 +48,15 @@ bool SharedShadow::unsynchronized(const Warp &warp, unsigned lane, Epoch epoch,
 //===----------------------------------------------------------------------===//
 // Findings
 //===----------------------------------------------------------------------===//
+
+std::string SharedShadow::orderHint(const Warp &warp, unsigned other,
+                                    uint32_t time) const {
+  if (warp.clock.heardOfLanes(other, time))
+    return "put bar.warp.sync in " + actors.describe(other, warp.rank()) +
+           ", behind the access: it has let others know by an arrival of some "
+           "of its threads, which does not speak for the rest";
+  return "put a barrier that both warps pass between the two accesses";
+}
 
 void SharedShadow::reportWriter(Warp &warp, const Inst &inst, unsigned lane,
                                 uint32_t offset, Epoch epoch, Use use) {
@@ -81,10 +90,10 @@ void SharedShadow::reportWriter(Warp &warp, const Inst &inst, unsigned lane,
         "barrier that this warp passes; if it did wait, the phase that it "
         "waited for expected too few bytes or arrivals");
   if (!ordered(warp, epoch))
-    return warp.report(
-        inst, "shared-race", mask,
-        at + ", which " + other + " wrote with no barrier in between",
-        "put a barrier that both warps pass between the two accesses");
+    return warp.report(inst, "shared-race", mask,
+                       at + ", which " + other +
+                           " wrote with no barrier in between",
+                       orderHint(warp, actorOf(epoch), timeOf(epoch)));
   if (isAsync(use) && !fenced(warp, epoch))
     return warp.report(
         inst, "missing-proxy-fence", mask,
@@ -100,7 +109,8 @@ void SharedShadow::reportWriter(Warp &warp, const Inst &inst, unsigned lane,
 }
 
 void SharedShadow::reportReader(Warp &warp, const Inst &inst, unsigned lane,
-                                uint32_t offset, unsigned reader) {
+                                uint32_t offset, unsigned reader,
+                                uint32_t time) {
   uint32_t mask = uint32_t(1) << lane;
   std::string at = "writes " + warp.sharedText(block, offset) + ", which " +
                    actors.describe(reader, warp.rank());
@@ -118,7 +128,7 @@ void SharedShadow::reportReader(Warp &warp, const Inst &inst, unsigned lane,
   default:
     warp.report(inst, "shared-race", mask,
                 at + " read with no barrier in between",
-                "put a barrier that both warps pass between the two accesses");
+                orderHint(warp, reader, time));
   }
 }
 
@@ -160,17 +170,19 @@ static bool learned(const Warp &warp, unsigned lane,
 void SharedShadow::checkReaders(Warp &warp, const Inst &inst, unsigned lane,
                                 uint32_t offset, uint32_t count) {
   for (unsigned reader : readingActors) {
-    const uint32_t *times = readers[reader].data() + offset;
-    uint32_t last = 0;
+    const Stamp *stamps = readers[reader].data() + offset;
+    Stamp stamp = 0;
     for (uint32_t i = 0; i < count; ++i)
-      last = std::max(last, times[i]);
-    if (last >= actors.start() && last > warp.clock.time[reader] &&
+      stamp = std::max(stamp, stamps[i]);
+    uint32_t last = stamp >> laneBits;
+    if (last >= actors.start() &&
+        !warp.clock.reaches(reader, stamp & (warpSize - 1), last) &&
         !learned(warp, lane, {reader, last}))
-      return reportReader(warp, inst, lane, offset, reader);
+      return reportReader(warp, inst, lane, offset, reader, last);
   }
 }
 
-std::vector<uint32_t> &SharedShadow::readersOf(unsigned actor) {
+std::vector<SharedShadow::Stamp> &SharedShadow::readersOf(unsigned actor) {
   if (actor >= readers.size())
     readers.resize(actors.count());
   if (readers[actor].empty()) {
@@ -181,8 +193,8 @@ std::vector<uint32_t> &SharedShadow::readersOf(unsigned actor) {
 }
 
 void SharedShadow::markRead(unsigned actor, uint32_t time, uint32_t offset,
-                            uint32_t count) {
-  std::fill_n(readersOf(actor).data() + offset, count, time);
+                            uint32_t count, unsigned lane) {
+  std::fill_n(readersOf(actor).data() + offset, count, time << laneBits | lane);
 }
 
 //===----------------------------------------------------------------------===//
@@ -192,7 +204,8 @@ void SharedShadow::markRead(unsigned actor, uint32_t time, uint32_t offset,
 void SharedShadow::read(Warp &warp, const Inst &inst, unsigned lane,
                         uint32_t offset, uint32_t count) {
   checkWriter(warp, inst, lane, offset, count, Use::Read);
-  markRead(warp.actor, warp.clock.time[warp.actor], offset, count);
+  markRead(warp.actor, warp.clock.time[warp.actor], offset, count, lane);
+  warp.accessors |= uint32_t(1) << lane;
 }
 
 void SharedShadow::write(Warp &warp, const Inst &inst, unsigned lane,
@@ -200,6 +213,7 @@ void SharedShadow::write(Warp &warp, const Inst &inst, unsigned lane,
   checkWriter(warp, inst, lane, offset, count, Use::Write);
   checkReaders(warp, inst, lane, offset, count);
   std::fill_n(writers.data() + offset, count, epochOf(warp, lane));
+  warp.accessors |= uint32_t(1) << lane;
 }
 
 void SharedShadow::atomic(Warp &warp, const Inst &inst, unsigned lane,
@@ -225,6 +239,7 @@ void SharedShadow::issueCopy(Warp &warp, const Inst &inst, unsigned lane,
 void SharedShadow::landCopy(Warp &warp, unsigned lane, uint32_t offset,
                             uint32_t count) {
   std::fill_n(writers.data() + offset, count, epochOf(warp, lane));
+  warp.accessors |= uint32_t(1) << lane;
 }
 
 void SharedShadow::landCopy(const AsyncAccess &phase, uint32_t offset,

@@ -123,17 +123,23 @@ private:
   void reportWriter(Warp &warp, const Inst &inst, unsigned lane,
                     uint32_t offset, Epoch epoch, Use use);
   void reportReader(Warp &warp, const Inst &inst, unsigned lane,
-                    uint32_t offset, unsigned reader);
-  /// Times of the actor's last read of each byte.
-  std::vector<uint32_t> &readersOf(unsigned actor);
-  void markRead(unsigned actor, uint32_t time, uint32_t offset, uint32_t bytes);
+                    uint32_t offset, unsigned reader, uint32_t time);
+  /// What would order `warp` behind what warp `other` did at `time`.
+  std::string orderHint(const Warp &warp, unsigned other, uint32_t time) const;
+  /// The last read of a byte: its time and, if the actor is a warp, its lane.
+  /// Of one instruction's lanes the highest stands for all.
+  using Stamp = uint32_t;
+  static constexpr unsigned laneBits = 5;
+  std::vector<Stamp> &readersOf(unsigned actor);
+  void markRead(unsigned actor, uint32_t time, uint32_t offset, uint32_t bytes,
+                unsigned lane = 0);
 
   Actors &actors;
   unsigned block;
   uint32_t bytes;
   std::vector<Epoch> writers;
   /// By actor; empty until it reads.
-  std::vector<std::vector<uint32_t>> readers;
+  std::vector<std::vector<Stamp>> readers;
   std::vector<unsigned> readingActors;
   /// Release clocks of the places that atomics touched.
   std::unordered_map<uint32_t, Clock> atomics;

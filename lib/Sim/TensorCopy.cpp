@@ -160,8 +160,9 @@ void storeTile(Warp &warp, const Inst &inst, unsigned lane, const Box &box,
     forEachUnit(box, base, row, [&](uint32_t from, uint32_t to) {
       std::memcpy(line + to, tile + from, unitBytes);
     });
-    uint8_t *to = warp.resolveGlobal(inst, part.address, part.bytes, 1, lane,
-                                     Warp::Access::Write);
+    uint8_t *to =
+        warp.resolveGlobal(inst, part.address, part.bytes, 1, lane,
+                           inst.c ? Warp::Access::Atomic : Warp::Access::Write);
     if (inst.c)
       reduceElements(op, type, to, line + part.skip, part.bytes);
     else

@@ -97,6 +97,10 @@ public:
   uint8_t *resolve(const Inst &inst, Space space, uint64_t address,
                    uint32_t bytes, unsigned lane, Access access);
   /// `bytes` of global memory at a multiple of `align`.
+  /// Another cluster must not race with this access.
+  void checkGlobal(const Inst &inst, const Allocation &allocation,
+                   uint64_t address, uint32_t bytes, unsigned lane,
+                   Access access);
   uint8_t *resolveGlobal(const Inst &inst, uint64_t address, uint32_t bytes,
                          uint32_t align, unsigned lane, Access access);
   /// Offset from the start of shared memory of a shared or generic address.
@@ -146,6 +150,9 @@ public:
   void synchronizeLanes();
   /// Before a release: what lanes have learned goes into the clock.
   void shareKnowledge();
+  /// Hands on what `lanes` know: all of the warp's clock, but of its accesses
+  /// to shared memory since the last barrier among its lanes only their own.
+  void release(uint32_t lanes, Clock &into);
   /// Rank of the warp's block in its cluster.
   unsigned rank() const;
   /// An actor of the warp's block.
@@ -179,6 +186,7 @@ public:
   unsigned actor = 0;                   ///< in clocks
   Clock clock;                          ///< the sanitizer's
   uint32_t synchronized = 0; ///< time of the last barrier among its lanes
+  uint32_t accessors = 0;    ///< lanes that used shared memory since
   /// What single lanes have waited for, which the others have not heard of.
   struct Knowledge {
     unsigned lane;

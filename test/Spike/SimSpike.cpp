@@ -237,6 +237,9 @@ int runVariant(const Options &options, const Variant &variant) {
   try {
     SimulatorOptions simulator;
     simulator.sanitize = !options.plain;
+    // ce1m1qod releases its tile number without a bar.warp.sync, and resets its
+    // counter without a fence.
+    simulator.hardwareOrder = true;
     std::unique_ptr<Device> device =
         options.gpu ? openGpu() : openSimulator(simulator);
     Attention attention(options, variant);

@@ -53,6 +53,11 @@ struct SimulatorOptions {
   /// Check races, uninitialised reads and asynchronous copies. Bounds and
   /// alignment are always checked.
   bool sanitize = true;
+  /// Judge order as a GPU keeps it, not as the PTX memory model promises it: an
+  /// arrival at an mbarrier by some threads of a warp speaks for the others'
+  /// accesses before it (while the warp runs converged), and atomics in device
+  /// memory tell of one another without fences.
+  bool hardwareOrder = false;
   /// Host threads that run blocks; 0 takes all cores.
   unsigned threads = 0;
   /// Print how far a launch is once it has taken two seconds.

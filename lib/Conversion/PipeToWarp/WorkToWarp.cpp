@@ -97,11 +97,16 @@ private:
   bool isSender() { return bool(work->getParentOfType<warp::SingleOp>()); }
 
   /// One more of element `index` of the counter; what it was before.
-  Value count(int64_t index, LLVM::AtomicOrdering ordering) {
+  Value count(int64_t index) {
     Value one = constant(1);
-    return LLVM::AtomicRMWOp::create(builder, loc, LLVM::AtomicBinOp::add,
-                                     element(index), one, ordering, "device");
+    return LLVM::AtomicRMWOp::create(
+        builder, loc, LLVM::AtomicBinOp::add, element(index), one,
+        LLVM::AtomicOrdering::monotonic, deviceScope);
   }
+  void fence(LLVM::AtomicOrdering ordering) {
+    LLVM::FenceOp::create(builder, loc, ordering, deviceScope);
+  }
+  static constexpr StringLiteral deviceScope = "device";
   Value element(int64_t index) {
     return LLVM::GEPOp::create(builder, loc, work.getClaim().getType(),
                                builder.getI32Type(), work.getClaim(),
@@ -128,7 +133,7 @@ private:
     mails = after->getArgument(coordinates);
     // Early, since it takes its time.
     if (isSender())
-      next = add(count(0, LLVM::AtomicOrdering::monotonic), grid);
+      next = add(count(0), grid);
     SmallVector<Value> arguments(after->getArguments());
     arguments.erase(arguments.begin() + coordinates);
     return arguments;
@@ -181,13 +186,17 @@ private:
   }
 
   /// The last block to be done leaves the counter as it found it.
+  /// LLVM's back end drops the ordering of an atomicrmw, so the fences that
+  /// let that block hear from the others stand beside it.
   void resetCounter() {
-    Value done = count(1, LLVM::AtomicOrdering::acq_rel);
+    fence(LLVM::AtomicOrdering::release);
+    Value done = count(1);
     Value isLast =
         compare(arith::CmpIPredicate::eq, done, sub(grid, constant(1)));
     auto last = scf::IfOp::create(builder, loc, isLast);
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPoint(last.thenYield());
+    fence(LLVM::AtomicOrdering::acquire);
     for (int64_t index : {0, 1})
       LLVM::StoreOp::create(builder, loc, constant(0), element(index));
   }

@@ -38,8 +38,11 @@ gpu.func @claimed(%map: !llvm.ptr, %counter: !llvm.ptr<1>, %at: i64, %n: i32, %t
   // CHECK: llvm.store volatile %[[NEXTROW:.*]], %{{.*}}
   // CHECK: warp.mbar_signal %[[FULL]]
   // CHECK: scf.yield %[[NEXTBATCH]], %[[NEXTHEAD]], %[[NEXTROW]]
-  // CHECK: llvm.atomicrmw add %{{.*}} syncscope("device") acq_rel
+  // The back end keeps no ordering of an atomicrmw.
+  // CHECK: llvm.fence syncscope("device") release
+  // CHECK: llvm.atomicrmw add %{{.*}} syncscope("device") monotonic
   // CHECK: scf.if
+  // CHECK-NEXT: llvm.fence syncscope("device") acquire
   // CHECK-NEXT: llvm.store %{{.*}}, %[[COUNTER]]
   // CHECK-NEXT: llvm.store
   pipe.role "load" warps 4 {

@@ -89,9 +89,13 @@ const Broken kernels[] = {
          "[sh], [%in], 128, [bar];\nNO:\n" + waitFor("bar", "0", "W"),
      "fence.proxy.async.shared::cta;", "missing-proxy-fence", "cp.async.bulk",
      "writes shared address 0x400 by the asynchronous proxy, which warp 0"},
-    {"RingWithoutRelease", ring("FIX"),
+    {"RingWithoutRelease", ring("bar.warp.sync -1; FIX"),
      "@!%p3 mbarrier.arrive.shared.b64 _, [bar+8];", "deadlock", "try_wait",
      "mbarrier 0x4408 is in phase 0 (parity 0) and lacks 1 of 1 arrivals"},
+    {"RingReleasedForItsWarpByOneThread",
+     ring("FIX @!%p3 mbarrier.arrive.shared.b64 _, [bar+8];"),
+     "bar.warp.sync -1;", "shared-race", "cp.async.bulk",
+     "put bar.warp.sync in warp 1, behind the access"},
     {"RingReleasedTooEarly",
      [] {
        std::string body = ring("");

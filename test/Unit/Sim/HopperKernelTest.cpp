@@ -102,12 +102,28 @@ TEST_P(Hopper, MatchesSoftmax) {
     GTEST_SKIP() << "no " << kernel.name << ".ptx in ATTN_HOPPER_KERNELS";
   for (int rows : {128, 400}) {
     AttentionProblem problem({2, rows, rows, kernel.causal});
-    Harness harness(/*sanitize=*/true, /*threads=*/0);
+    Harness harness(/*sanitize=*/true, /*threads=*/0, /*hardwareOrder=*/true);
     ASSERT_EQ(run(harness, problem, kernel, ptx, /*maxGrid=*/3), "");
     for (const SimFinding &finding : harness.findings)
       ADD_FAILURE() << finding.str();
     problem.check(/*step=*/5);
   }
+}
+
+// All lanes read the tile's number and one of them releases it at once; the
+// last block resets the counter with no fence behind its atomic. Both work on
+// an H200 and are not what the memory model promises.
+TEST(HopperOrder, WhatTheMemoryModelDoesNotPromiseIsFound) {
+  const HopperKernel &kernel = kernels[2];
+  std::string ptx = readKernel(kernel.name);
+  if (ptx.empty())
+    GTEST_SKIP() << "no " << kernel.name << ".ptx in ATTN_HOPPER_KERNELS";
+  AttentionProblem problem({2, 400, 400, kernel.causal});
+  Harness harness(/*sanitize=*/true, /*threads=*/1);
+  EXPECT_EQ(run(harness, problem, kernel, ptx, /*maxGrid=*/2), "");
+  ASSERT_EQ(harness.checks(), "shared-race global-race global-race");
+  EXPECT_NE(harness.findings[0].mend.find("bar.warp.sync"), std::string::npos);
+  EXPECT_NE(harness.findings[1].mend.find("acquire"), std::string::npos);
 }
 
 INSTANTIATE_TEST_SUITE_P(Kernels, Hopper, ::testing::ValuesIn(kernels),

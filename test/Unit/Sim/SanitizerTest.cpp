@@ -39,6 +39,15 @@ const Broken kernels[] = {
      "setp.lt.u32 %p0, %t, 3;\n@%p0 mov.u32 %r0, 1;\nFIX\n"
      "add.u32 %r1, %r0, 1;",
      "@!%p0 mov.u32 %r0, 2;", "uninitialized-register", 3, "threads 3-31"},
+    {"AsyncCopySize",
+     "mov.u32 %r1, 9;\nFIX\n"
+     "cp.async.ca.shared.global [sh], [%in], 8, %r1;\ncp.async.wait_all;",
+     "mov.u32 %r1, 8;", "async-copy-size", 2,
+     "thread 0: the source size 9 is larger than the copy of 8 bytes", 1},
+    {"BranchIndex",
+     "add.u32 %r1, %t, 2;\nFIX\n"
+     "W: .branchtargets ONE, TWO;\nbrx.idx %r1, W;\nONE: TWO:",
+     "mov.u32 %r1, 1;", "branch-index", 3, "thread 0: index 2 of 2 targets", 1},
     {"UninitializedPredicate", "FIX\n@%p0 mov.u32 %r0, 1;",
      "setp.eq.u32 %p0, %t, 0;", "uninitialized-register", 1, "never wrote"},
     {"UninitializedShared", "FIX\nld.shared.u32 %r0, [%r10];",

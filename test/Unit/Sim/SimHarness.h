@@ -33,8 +33,10 @@ template <class To, class From> To bitsAs(From from) {
 /// A simulator that collects its findings.
 class Harness {
 public:
-  explicit Harness(bool sanitize = true, unsigned threads = 1) {
+  explicit Harness(bool sanitize = true, unsigned threads = 1,
+                   bool hardwareOrder = false) {
     SimulatorOptions options;
+    options.hardwareOrder = hardwareOrder;
     options.sanitize = sanitize;
     options.threads = threads;
     options.progress = false;
