@@ -33,9 +33,8 @@ static bool isBefore(Value lhs, Value rhs) {
   return lhs.getDefiningOp()->isBeforeInBlock(rhs.getDefiningOp());
 }
 
-/// sum += factor * addend; false when a coefficient leaves 64 bits.
-static bool addScaled(AffineForm &sum, const AffineForm &addend,
-                      int64_t factor) {
+bool attn::addScaled(AffineForm &sum, const AffineForm &addend,
+                     int64_t factor) {
   auto accumulate = [factor](int64_t &into, int64_t value) {
     int64_t product;
     return !llvm::MulOverflow(value, factor, product) &&
@@ -60,34 +59,7 @@ static bool addScaled(AffineForm &sum, const AffineForm &addend,
 
 MaskAffine::MaskAffine(ir::KernelOp kernel, ir::MaskOp mask)
     : isBottomRight(kernel.getAlign() == ir::Align::BottomRight), mask(mask),
-      ranges(kernel) {}
-
-MaskAffine::Dependence MaskAffine::dependenceOf(Value value) {
-  auto found = dependences.find(value);
-  if (found != dependences.end())
-    return found->second;
-  Dependence result;
-  if (Operation *op = value.getDefiningOp()) {
-    for (Value operand : op->getOperands()) {
-      Dependence part = dependenceOf(operand);
-      result.onQuery |= part.onQuery;
-      result.onKey |= part.onKey;
-    }
-  } else {
-    result.onQuery =
-        value == mask.getArgument("q") || value == mask.getArgument("i");
-    result.onKey = value == mask.getArgument("k");
-  }
-  dependences[value] = result;
-  return result;
-}
-
-bool MaskAffine::isInvariant(Value value) {
-  Dependence dependence = dependenceOf(value);
-  return !dependence.onQuery && !dependence.onKey;
-}
-
-bool MaskAffine::isKeyFree(Value value) { return !dependenceOf(value).onKey; }
+      ranges(kernel), directions(kernel, mask, ranges) {}
 
 /// The form of a sum, difference, product by a constant or change of width,
 /// if that step cannot wrap.
@@ -157,9 +129,23 @@ std::optional<AffineForm> MaskAffine::getForm(Value value) {
   }
   if (std::optional<AffineForm> sum = getSum(value))
     return sum;
-  if (!isInvariant(value))
-    return std::nullopt;
+  return getAtom(value);
+}
+
+/// A value that has no parts here.
+std::optional<AffineForm> MaskAffine::getAtom(Value value) {
+  AffineForm form;
   form.terms = {{value, 1}};
+  if (directions.of(value) != Direction::Unknown)
+    return form;
+  std::optional<FloorDivision> division = matchFloorDivision(value, ranges);
+  bool isQuotient = allowsQuotient && division &&
+                    division->dividend == mask.getArgument("k") &&
+                    (!division->divisor || isInvariant(division->divisor)) &&
+                    (!quotient || quotient == value);
+  if (!isQuotient)
+    return std::nullopt;
+  quotient = value;
   return form;
 }
 
@@ -194,6 +180,35 @@ static AffineComparison withoutCommonFactor(AffineComparison comparison) {
 }
 
 std::optional<AffineComparison> MaskAffine::get(arith::CmpIOp compare) {
+  allowsQuotient = false;
+  return getComparison(compare);
+}
+
+std::optional<QuotientComparison>
+MaskAffine::getQuotient(arith::CmpIOp compare) {
+  allowsQuotient = true;
+  quotient = Value();
+  std::optional<AffineComparison> comparison = getComparison(compare);
+  if (!comparison || !quotient || comparison->form.k != 0)
+    return std::nullopt;
+  // The quotient in place of k.
+  auto *place =
+      llvm::find_if(comparison->form.terms, [&](AffineForm::Term term) {
+        return term.first == quotient;
+      });
+  if (place == comparison->form.terms.end())
+    return std::nullopt;
+  comparison->form.k = place->second;
+  comparison->form.terms.erase(place);
+  std::optional<KeyComparison> solved = solveForKey(*comparison);
+  if (!solved)
+    return std::nullopt;
+  return QuotientComparison{*matchFloorDivision(quotient, ranges),
+                            solved->predicate, solved->bound};
+}
+
+std::optional<AffineComparison>
+MaskAffine::getComparison(arith::CmpIOp compare) {
   Value lhs = compare.getLhs(), rhs = compare.getRhs();
   if (lhs.getType().isInteger(1))
     return std::nullopt;
@@ -230,23 +245,36 @@ std::optional<AffineComparison> MaskAffine::get(arith::CmpIOp compare) {
   }
 }
 
-std::optional<AffineComparison> attn::negated(AffineComparison comparison) {
-  int64_t &constant = comparison.form.constant;
-  comparison.predicate = arith::invertPredicate(comparison.predicate);
-  switch (comparison.predicate) {
-  case CmpIPredicate::sgt: // x > 0: x - 1 >= 0
-    comparison.predicate = CmpIPredicate::sge;
-    if (llvm::SubOverflow<int64_t>(constant, 1, constant))
-      return std::nullopt;
-    return comparison;
-  case CmpIPredicate::slt:
-    comparison.predicate = CmpIPredicate::sle;
-    if (llvm::AddOverflow<int64_t>(constant, 1, constant))
-      return std::nullopt;
-    return comparison;
-  default:
-    return comparison;
+/// The opposite of `form predicate 0`: the predicate, and what is to be added
+/// to the form, as x > 0 is x - 1 >= 0.
+static std::pair<CmpIPredicate, int64_t> opposite(CmpIPredicate predicate) {
+  switch (predicate) {
+  case CmpIPredicate::sle:
+    return {CmpIPredicate::sge, -1};
+  case CmpIPredicate::sge:
+    return {CmpIPredicate::sle, 1};
+  default: // eq, ne
+    return {arith::invertPredicate(predicate), 0};
   }
+}
+
+std::optional<AffineComparison> attn::negated(AffineComparison comparison) {
+  auto [predicate, addend] = opposite(comparison.predicate);
+  comparison.predicate = predicate;
+  int64_t &constant = comparison.form.constant;
+  if (llvm::AddOverflow(constant, addend, constant))
+    return std::nullopt;
+  return comparison;
+}
+
+/// x > bound is x >= bound + 1.
+std::optional<QuotientComparison> attn::negated(QuotientComparison comparison) {
+  auto [predicate, addend] = opposite(comparison.predicate);
+  comparison.predicate = predicate;
+  int64_t &constant = comparison.bound.constant;
+  if (llvm::SubOverflow(constant, addend, constant))
+    return std::nullopt;
+  return comparison;
 }
 
 std::optional<KeyComparison>
@@ -293,6 +321,11 @@ static std::optional<Interval> rangeOfSum(const AffineForm &form,
     if (sum && term.first != skipped)
       sum = accumulate(*sum, ranges.of(term.first), term.second);
   return sum;
+}
+
+std::optional<Interval> attn::rangeOfForm(const AffineForm &form,
+                                          Interval query, RuleRanges &ranges) {
+  return rangeOfSum(form, query, ranges, Value());
 }
 
 std::optional<LinearPlan> attn::planLinear(const AffineForm &form,
@@ -377,7 +410,7 @@ struct Summation {
 
 Value attn::emitLinear(OpBuilder &builder, Location loc, const AffineForm &form,
                        const LinearPlan &plan, Value query,
-                       function_ref<Value(Value)> map) {
+                       function_ref<Value(AffineForm::Term)> map) {
   Type type = builder.getIntegerType(plan.fitsI32 ? 32 : 64);
   Summation summation{builder, loc, type, Value()};
   // Positive parts first: `q - left`, not `-left + q`.
@@ -387,7 +420,7 @@ Value attn::emitLinear(OpBuilder &builder, Location loc, const AffineForm &form,
     for (const AffineForm::Term &term : form.terms) {
       if ((term.second > 0) != isPositive)
         continue;
-      Value value = map(term.first);
+      Value value = map(term);
       if (term.first == plan.wide)
         value = clamp(builder, loc, value, -wideLimit, wideLimit);
       summation.add(value, term.second);

@@ -7,6 +7,8 @@
 
 #include "attn/Analysis/RuleRanges.h"
 
+#include "attn/Analysis/FloorDivision.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
@@ -58,7 +60,19 @@ static Interval ofAnd(Interval lhs, Interval rhs) {
   return result;
 }
 
+/// Towards zero, by a positive divisor: floor or one above it.
+static Interval ofQuotient(Interval lhs, Interval rhs) {
+  if (rhs.low <= 0)
+    return Interval::all();
+  Interval floor = floorDiv(lhs, rhs);
+  return lhs.low < 0 ? floor.hull(floor + Interval::of(1)) : floor;
+}
+
 Interval RuleRanges::ofResult(Operation *op) {
+  if (auto select = dyn_cast<arith::SelectOp>(op))
+    if (std::optional<FloorDivision> division =
+            matchFloorDivision(select.getResult(), *this))
+      return floorDiv(of(division->dividend), of(division->divisor));
   auto operand = [&](unsigned index) { return of(op->getOperand(index)); };
   return llvm::TypeSwitch<Operation *, Interval>(op)
       .Case([](arith::ConstantOp constant) {
@@ -76,13 +90,12 @@ Interval RuleRanges::ofResult(Operation *op) {
       .Case([&](arith::ShRSIOp shift) { return ofShift(shift, operand(0)); })
       .Case([&](arith::SelectOp) { return operand(1).hull(operand(2)); })
       .Case<arith::ExtSIOp, arith::TruncIOp>([&](auto) { return operand(0); })
-      .Case<arith::DivSIOp, arith::RemSIOp>([&](auto division) {
+      .Case([&](arith::DivSIOp) { return ofQuotient(operand(0), operand(1)); })
+      .Case([&](arith::RemSIOp) {
         Interval lhs = operand(0), rhs = operand(1);
         // Otherwise rounding towards zero is not floor.
-        if (lhs.low < 0 || rhs.low <= 0)
-          return Interval::all();
-        return isa<arith::DivSIOp>(division) ? floorDiv(lhs, rhs)
-                                             : floorMod(lhs, rhs);
+        return lhs.low < 0 || rhs.low <= 0 ? Interval::all()
+                                           : floorMod(lhs, rhs);
       })
       .Case([&](ir::ReadOp read) {
         auto tensor = kernel.lookupSymbol<ir::TensorOp>(read.getTensor());

@@ -19,7 +19,8 @@ def ConvertAttnToTile : Pass<"convert-attn-to-tile", "::mlir::ModuleOp"> {
   let description = [{
     Every `attn.kernel` becomes a `gpu.func` whose arguments carry their launch
     name in `attn.arg`: one work loop, inside it one key loop over the tiles that
-    `attn.bounds` leaves, the rules inlined into `tile.map` and `tile.mask`.
+    `attn.bounds` leaves, partial ones first, the rules inlined into `tile.map`
+    and `tile.mask`.
     Keys at or past k_len are hidden here, for every mask (contract C8).
   }];
   let dependentDialects = ["::attn::tile::TileDialect", "::mlir::arith::ArithDialect",

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "RuleInliner.h"
+#include "attn/Analysis/KeyTiles.h"
 #include "attn/Conversion/Passes.h"
 #include "attn/Dialect/Tile/IR/Tile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -136,13 +137,6 @@ private:
   Value sub(Value a, Value b) {
     return arith::SubIOp::create(builder, loc, a, b);
   }
-  /// The key tile boundary at or left of a key.
-  Value alignDown(Value key) {
-    Value step = constant(tileN);
-    Value tile = arith::DivUIOp::create(builder, loc, key, step);
-    return arith::MulIOp::create(builder, loc, tile, step);
-  }
-  Value alignUp(Value key) { return alignDown(add(key, constant(tileN - 1))); }
 
   //===--- Types ----------------------------------------------------------===//
 
@@ -245,21 +239,31 @@ private:
                             makeView("lse", h, qLen, 1, f32()), m0);
   }
 
-  tile::ForKeysOp buildKeyLoop(Value query) {
+  /// Which key tiles the rows of the item see, and in which order.
+  KeyTileBuilder::Places placeKeyTiles() {
     // The positions of the item's rows that exist.
     Value qLen = arguments["q_len"], kLen = arguments["k_len"];
     Value end =
         arith::MinSIOp::create(builder, loc, add(m0, constant(tileM)), qLen);
     Value first = add(m0, offset);
     Value last = add(sub(end, constant(1)), offset);
-    SmallVector<Value> bounds = inliner->inlineRule(
-        builder, kernel.getBounds().getBody(),
-        {b, h, g, first, last, qLen, kLen}, RuleInliner::Scope::Row);
-    // Visible keys are rounded outwards, full ones inwards.
-    Value begin = alignDown(bounds[0]), stop = alignUp(bounds[1]);
-    Value fullBegin = alignUp(bounds[2]);
-    Value fullEnd =
-        arith::MaxSIOp::create(builder, loc, alignDown(bounds[3]), fullBegin);
+    ir::BoundsOp rule = kernel.getBounds();
+    SmallVector<Value> yielded = inliner->inlineRule(
+        builder, rule.getBody(), {b, h, g, first, last, qLen, kLen},
+        RuleInliner::Scope::Row);
+    KeyTileBuilder::Bounds bounds;
+    bounds.firstRow = first;
+    bounds.lastRow = last;
+    bounds.tail = yielded.pop_back_val();
+    ArrayRef<Value> pairs = yielded;
+    bounds.visible.assign(pairs.take_front(2 * rule.getVisible()));
+    bounds.hidden.assign(pairs.drop_front(2 * rule.getVisible()));
+    KeyTileBuilder tiles(builder, loc, tileN);
+    return tiles.place(tiles.classify(bounds));
+  }
+
+  tile::ForKeysOp buildKeyLoop(Value query) {
+    KeyTileBuilder::Places places = placeKeyTiles();
     Value lowest = constantF32(-std::numeric_limits<double>::infinity());
     Value zero = constantF32(0);
     SmallVector<Value> inits = {
@@ -271,15 +275,18 @@ private:
             tileType("q", tileM, "v", kernel.getHeadDimV(), f32()), zero)};
     SmallVector<Type> types =
         llvm::map_to_vector(inits, [](Value value) { return value.getType(); });
-    auto loop =
-        tile::ForKeysOp::create(builder, loc, types, tile::RangeKind::Mixed,
-                                begin, stop, fullBegin, fullEnd, tileN, inits);
+    auto loop = tile::ForKeysOp::create(
+        builder, loc, types, tile::RangeKind::Mixed, places.begin, places.end,
+        places.fullEnd, tileN, inits);
     OpBuilder::InsertionGuard guard(builder);
     SmallVector<Type> argTypes = {builder.getI32Type()};
     llvm::append_range(argTypes, types);
     builder.createBlock(&loop.getBody(), {}, argTypes,
                         SmallVector<Location>(argTypes.size(), loc));
-    buildStep(query, loop.getK0(), loop.getIterArgs());
+    Value k0 = builder.createOrFold<tile::KeyAtOp>(
+        loc, loop.getPlace(), places.thresholds, places.shifts, places.partial,
+        places.full);
+    buildStep(query, k0, loop.getIterArgs());
     return loop;
   }
 

@@ -92,7 +92,7 @@ struct ForKeysPattern : WarpPattern<tile::ForKeysOp> {
     Location loc = op.getLoc();
     Value step = arith::ConstantIntOp::create(
         rewriter, loc, rewriter.getI32Type(), op.getStep());
-    // scf.for counts up: k0 = begin + end - step - iv.
+    // scf.for counts up: the place is begin + end - step - iv.
     Value sum =
         arith::AddIOp::create(rewriter, loc, op.getBegin(), op.getEnd());
     Value mirror = arith::SubIOp::create(rewriter, loc, sum, step);
@@ -111,6 +111,27 @@ struct ForKeysPattern : WarpPattern<tile::ForKeysOp> {
     rewriter.inlineBlockBefore(&op.getBody().front(), body, body->end(),
                                arguments);
     rewriter.replaceOp(op, loop.getResults());
+    return success();
+  }
+};
+
+/// place + shift of the first range whose threshold is at or left of it.
+struct KeyAtPattern : WarpPattern<tile::KeyAtOp> {
+  using WarpPattern::WarpPattern;
+
+  LogicalResult
+  matchAndRewrite(tile::KeyAtOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    Value shift = op.getShifts().back();
+    for (size_t range = op.getThresholds().size(); range-- > 0;) {
+      Value isThere =
+          arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::sge,
+                                op.getPlace(), op.getThresholds()[range]);
+      shift = arith::SelectOp::create(rewriter, loc, isThere,
+                                      op.getShifts()[range], shift);
+    }
+    rewriter.replaceOpWithNewOp<arith::AddIOp>(op, op.getPlace(), shift);
     return success();
   }
 };
@@ -168,6 +189,6 @@ void attn::populateLoopsToWarp(RewritePatternSet &patterns,
                                const WarpTypeConverter &converter) {
   patterns.add<TurnPattern<pipe::TurnWaitOp, warp::TurnWaitOp>,
                TurnPattern<pipe::TurnPassOp, warp::TurnPassOp>, RolePattern,
-               ForKeysPattern, YieldPattern, IfPattern, ScfYieldPattern>(
-      converter, patterns.getContext());
+               ForKeysPattern, KeyAtPattern, YieldPattern, IfPattern,
+               ScfYieldPattern>(converter, patterns.getContext());
 }

@@ -288,7 +288,8 @@ Value RuleBuilder::divideByValue(bool isMod, RuleValue lhs, RuleValue rhs,
     isZero = guard(CmpIPredicate::eq, zero);
     divisor = create<arith::SelectOp>(isZero, one, divisor);
   }
-  if (rhs.range.contains(-1) && lhs.range.contains(INT64_MIN)) {
+  int64_t least = Interval::ofSigned(type.getIntOrFloatBitWidth()).low;
+  if (rhs.range.contains(-1) && lhs.range.contains(least)) {
     isMinusOne = guard(CmpIPredicate::eq, intConstant(-1, type));
     divisor = create<arith::SelectOp>(isMinusOne, one, divisor);
   }

@@ -24,10 +24,10 @@ attn.kernel @ragged attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_he
     %0 = attn.read @t[%i] : f32
     attn.yield %0 : f32
   }
-  attn.bounds {
+  attn.bounds visible 1 {
   ^bb0(%b: i32, %h: i32, %g: i32, %q_first: i32, %q_last: i32, %q_len: i32, %k_len: i32):
     %zero = arith.constant 0 : i32
-    attn.yield %zero, %k_len, %zero, %k_len : i32, i32, i32, i32
+    attn.yield %zero, %k_len, %k_len : i32, i32, i32
   }
   attn.factor {
     %c = arith.constant 0.125 : f32

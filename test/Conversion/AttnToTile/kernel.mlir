@@ -16,10 +16,10 @@ attn.kernel @gqa attributes {dtype = f16, out = f16, heads = 14 : i64, kv_heads 
     %0 = arith.cmpi sle, %k, %q : i32
     attn.yield %0 : i1
   }
-  attn.bounds {
+  attn.bounds visible 1 {
   ^bb0(%b: i32, %h: i32, %g: i32, %q_first: i32, %q_last: i32, %q_len: i32, %k_len: i32):
     %zero = arith.constant 0 : i32
-    attn.yield %zero, %q_last, %zero, %q_first : i32, i32, i32, i32
+    attn.yield %zero, %q_last, %q_first : i32, i32, i32
   }
   attn.factor {
     %c = arith.constant 0.125 : f32
@@ -51,7 +51,7 @@ attn.kernel @gqa attributes {dtype = f16, out = f16, heads = 14 : i64, kv_heads 
 // CHECK: tile.fill %[[INF]] : f32 -> <[q:64] x f32>
 // CHECK: tile.fill %{{.*}} : f32 -> <[q:64, r:4] x f32>
 // CHECK: tile.fill %{{.*}} : f32 -> <[q:64, v:96] x f32>
-// CHECK: %[[R:.*]]:3 = tile.for_keys mixed (%[[K0:.*]]) in ({{.*}}) full ({{.*}}) step 32 iter(
+// CHECK: %[[R:.*]]:3 = tile.for_keys mixed (%[[K0:.*]]) in ({{.*}}) full below %{{.*}} step 32 iter(
 // CHECK-NEXT: %[[KT:.*]] = tile.load %{{.*}}[%[[K0]]] : <64 x f16> -> <[k:32, d:64] x f16>
 // CHECK-NEXT: %[[S:.*]] = tile.dot %[[QT]], %[[KT]] over "d"
 // Keys at or past k_len are hidden by every mask.
@@ -84,10 +84,10 @@ attn.kernel @gqa attributes {dtype = f16, out = f16, heads = 14 : i64, kv_heads 
 // CHECK-NOT: "lse"
 // CHECK-SAME: %[[KLEN:[^:]*]]: i32 {attn.arg = "k_len"})
 attn.kernel @top_left attributes {dtype = bf16, out = f32, heads = 2 : i64, kv_heads = 2 : i64, head_dim_qk = 72 : i64, head_dim_v = 72 : i64, align = #attn.align<top_left>, outputs_o, schedule = #attn.schedule<fa2, tile = 128x64, warps = 4, stages = 2>} {
-  attn.bounds {
+  attn.bounds visible 1 {
   ^bb0(%b: i32, %h: i32, %g: i32, %q_first: i32, %q_last: i32, %q_len: i32, %k_len: i32):
     %zero = arith.constant 0 : i32
-    attn.yield %zero, %k_len, %zero, %k_len : i32, i32, i32, i32
+    attn.yield %zero, %k_len, %k_len : i32, i32, i32
   }
   attn.factor {
     %c = arith.constant 0.125 : f32
@@ -115,10 +115,10 @@ attn.kernel @top_left attributes {dtype = bf16, out = f32, heads = 2 : i64, kv_h
 // CHECK-NOT: {attn.arg = "o"}
 // CHECK-SAME: {attn.arg = "lse"}
 attn.kernel @lse attributes {dtype = bf16, out = bf16, heads = 2 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<top_left>, outputs_lse, schedule = #attn.schedule<fa2, tile = 128x64, warps = 4, stages = 2>} {
-  attn.bounds {
+  attn.bounds visible 1 {
   ^bb0(%b: i32, %h: i32, %g: i32, %q_first: i32, %q_last: i32, %q_len: i32, %k_len: i32):
     %zero = arith.constant 0 : i32
-    attn.yield %zero, %k_len, %zero, %k_len : i32, i32, i32, i32
+    attn.yield %zero, %k_len, %k_len : i32, i32, i32
   }
   attn.factor {
     %c = arith.constant 0.125 : f32

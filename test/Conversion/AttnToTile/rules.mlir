@@ -20,10 +20,10 @@ attn.kernel @params attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_he
     %y = arith.select %use, %x, %s : f32
     attn.yield %y : f32
   }
-  attn.bounds {
+  attn.bounds visible 1 {
   ^bb0(%b: i32, %h: i32, %g: i32, %q_first: i32, %q_last: i32, %q_len: i32, %k_len: i32):
     %zero = arith.constant 0 : i32
-    attn.yield %zero, %k_len, %zero, %k_len : i32, i32, i32, i32
+    attn.yield %zero, %k_len, %k_len : i32, i32, i32
   }
   attn.factor {
     %c = arith.constant 1.44269504 : f32
@@ -109,10 +109,10 @@ attn.kernel @tensors attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_h
     %x = arith.addf %s, %f4 : f32
     attn.yield %x : f32
   }
-  attn.bounds {
+  attn.bounds visible 1 {
   ^bb0(%b: i32, %h: i32, %g: i32, %q_first: i32, %q_last: i32, %q_len: i32, %k_len: i32):
     %zero = arith.constant 0 : i32
-    attn.yield %zero, %k_len, %zero, %k_len : i32, i32, i32, i32
+    attn.yield %zero, %k_len, %k_len : i32, i32, i32
   }
   attn.factor {
     %c = arith.constant 1.44269504 : f32
@@ -139,10 +139,10 @@ attn.kernel @sink attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_head
     %0 = attn.read @sinks[%h] : f32
     attn.yield %0 : f32
   }
-  attn.bounds {
+  attn.bounds visible 1 {
   ^bb0(%b: i32, %h: i32, %g: i32, %q_first: i32, %q_last: i32, %q_len: i32, %k_len: i32):
     %zero = arith.constant 0 : i32
-    attn.yield %zero, %k_len, %zero, %k_len : i32, i32, i32, i32
+    attn.yield %zero, %k_len, %k_len : i32, i32, i32
   }
   attn.factor {
     %c = arith.constant 0.125 : f32
@@ -183,11 +183,11 @@ attn.kernel @empty attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_hea
     %0 = attn.read @sinks[%b] : f32
     attn.yield %0 : f32
   }
-  attn.bounds {
+  attn.bounds visible 1 {
   ^bb0(%b: i32, %h: i32, %g: i32, %q_first: i32, %q_last: i32, %q_len: i32, %k_len: i32):
     %zero = arith.constant 0 : i32
     %end = attn.read @ends[%zero] : i32
-    attn.yield %zero, %end, %zero, %zero : i32, i32, i32, i32
+    attn.yield %zero, %end, %zero : i32, i32, i32
   }
   attn.factor {
     %c = arith.constant 0.125 : f32

@@ -66,13 +66,13 @@ attn.kernel @everything attributes {
     %x = attn.read @slope[%h] : f32
     attn.yield %x : f32
   }
-  // CHECK: attn.bounds {
-  attn.bounds {
+  // CHECK: attn.bounds visible 1 {
+  attn.bounds visible 1 {
   // CHECK-NEXT: ^bb0(%b: i32, %h: i32, %g: i32, %q_first: i32, %q_last: i32, %q_len: i32, %k_len: i32):
   ^bb0(%b: i32, %h: i32, %g: i32, %q_first: i32, %q_last: i32, %q_len: i32, %k_len: i32):
     %zero = arith.constant 0 : i32
-    // CHECK: attn.yield %{{.*}}, %k_len, %{{.*}}, %{{.*}} : i32, i32, i32, i32
-    attn.yield %zero, %k_len, %zero, %zero : i32, i32, i32, i32
+    // CHECK: attn.yield %{{.*}}, %k_len, %{{.*}} : i32, i32, i32
+    attn.yield %zero, %k_len, %zero : i32, i32, i32
   }
   // CHECK: attn.factor {
   attn.factor {

@@ -14,7 +14,7 @@
 gpu.module @m {
 // CHECK-LABEL: gpu.func @single
 gpu.func @single(%kc: !pipe.channel<!k>, %vc: !pipe.channel<!v>, %Q: !q, %kv: !view, %vv: !view, %n: i32, %init: !o) kernel {
-  %r = tile.for_keys mixed (%k0) in (%n, %n) full (%n, %n) step 32 iter(%acc = %init) : (!o) {
+  %r = tile.for_keys mixed (%k0) in (%n, %n) full below %n step 32 iter(%acc = %init) : (!o) {
     // CHECK: arith.constant {pipe.at = #pipe.at<ahead = 0, order = 0>} 32
     %c32 = arith.constant 32 : i32
     // CHECK: arith.divui {{.*}}order = 1>
@@ -57,7 +57,7 @@ gpu.func @single(%kc: !pipe.channel<!k>, %vc: !pipe.channel<!v>, %Q: !q, %kv: !v
 gpu.module @m {
 // CHECK-LABEL: gpu.func @ring
 gpu.func @ring(%kc: !pipe.channel<!k>, %vc: !pipe.channel<!v>, %Q: !q, %kv: !view, %vv: !view, %n: i32, %init: !o) kernel {
-  %r = tile.for_keys mixed (%k0) in (%n, %n) full (%n, %n) step 32 iter(%acc = %init) : (!o) {
+  %r = tile.for_keys mixed (%k0) in (%n, %n) full below %n step 32 iter(%acc = %init) : (!o) {
     %c32 = arith.constant 32 : i32
     %t = arith.divui %k0, %c32 : i32
     // CHECK: pipe.put {{.*}} {pipe.at = #pipe.at<ahead = 2, order = 4>} : <<[k:32, d:64]

@@ -25,7 +25,7 @@ gpu.func @apart(%ptr: !llvm.ptr<1>, %at: i64, %n: i32)
     %kv = tile.make_view "k" %ptr[%at] stride %at rows %n at(%h, %b) : !view
     %ov = tile.make_view "o" %ptr[%at] stride %at rows %n at(%h, %b) : !view
     %Q = tile.load %qv[%m0] : !view -> !q
-    tile.for_keys mixed (%k0) in (%n, %n) full (%n, %n) step 32 {
+    tile.for_keys mixed (%k0) in (%n, %n) full below %n step 32 {
       %K = tile.load %kv[%k0] : !view -> !k
       %S = tile.dot %Q, %K over "d" : !q, !k -> !tile.val<[q:128, k:32] x f32>
       tile.yield
@@ -72,7 +72,7 @@ gpu.func @shared(%ptr: !llvm.ptr<1>, %at: i64, %n: i32, %P: !p)
     %zero = arith.constant 0.0 : f32
     %init = tile.fill %zero : f32 -> !o
     %Q = tile.load %qv[%m0] : !view -> !q
-    %O = tile.for_keys mixed (%k0) in (%n, %n) full (%n, %n) step 80 iter(%acc = %init) : (!o) {
+    %O = tile.for_keys mixed (%k0) in (%n, %n) full below %n step 80 iter(%acc = %init) : (!o) {
       %K = tile.load %kv[%k0] : !view -> !k
       %S = tile.dot %Q, %K over "d" : !q, !k -> !tile.val<[q:128, k:80] x f32>
       %V = tile.load %vv[%k0] : !view -> !v

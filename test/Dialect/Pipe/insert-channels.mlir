@@ -35,7 +35,7 @@ gpu.func @two(%ptr: !llvm.ptr<1>, %at: i64, %n: i32, %zero: f32, %lse: !lse)
     %Q = tile.load %qv[%m0] : !view -> !q
     %init = tile.fill %zero : f32 -> !o
     // CHECK: tile.for_keys mixed (%[[K0:.*]]) in
-    %r = tile.for_keys mixed (%k0) in (%n, %n) full (%n, %n) step 32 iter(%acc = %init) : (!o) {
+    %r = tile.for_keys mixed (%k0) in (%n, %n) full below %n step 32 iter(%acc = %init) : (!o) {
       // CHECK-NEXT: %[[STEP:.*]] = arith.constant 32 : i32
       // CHECK-NEXT: %[[N:.*]] = arith.divui %[[K0]], %[[STEP]] : i32
       // CHECK-NEXT: pipe.put %[[KC]][%[[N]]], %{{.*}}[%[[K0]]] : <
@@ -75,7 +75,7 @@ gpu.func @one(%view: !view, %n: i32) kernel attributes {attn.schedule = #attn.sc
   // CHECK-DAG: pipe.open "tile_2" via cp_async : <<[k:32, d:64] x bf16, shared 1>>
   tile.for_work (%b, %h, %m0) in (%n, %n, %n) step 64 {
     %Q = tile.load %view[%m0] : !view -> !q
-    tile.for_keys mixed (%k0) in (%n, %n) full (%n, %n) step 32 {
+    tile.for_keys mixed (%k0) in (%n, %n) full below %n step 32 {
       %K = tile.load %view[%k0] : !view -> !k
       %S = tile.dot %Q, %K over "d" : !q, !k -> !s
       tile.yield

@@ -53,12 +53,11 @@ gpu.func @rotated(%map: !llvm.ptr, %view: !view, %ov: !tile.view<64 x f32>, %lv:
       // CHECK: %[[P0:.*]] = tile.cast %[[S0]]
       // CHECK-NOT: tile.dot
 
-      // The loop ends one tile earlier, with bounds clipped to that, and
+      // The loop ends one tile earlier, with the full tiles clipped to that, and
       // carries the weights.
-      // CHECK: %[[FB:.*]] = arith.minsi %{{.*}}, %[[LAST]]
-      // CHECK-NEXT: %[[FE:.*]] = arith.minsi %{{.*}}, %[[LAST]]
-      // CHECK-NEXT: %[[L:.*]]:3 = tile.for_keys mixed (%[[K0:.*]]) in (%[[BEGIN]], %[[LAST]]) full (%[[FB]], %[[FE]]) step 32 iter(%[[MAX:.*]] = %[[MAX0]], %[[ACC:.*]] = %[[ACC0]], %[[P:.*]] = %[[P0]])
-      %r:2 = tile.for_keys mixed (%k0) in (%begin, %end) full (%fb, %fe) step 32 iter(%max = %m, %acc = %zero) : (!row, !o) {
+      // CHECK: %[[FE:.*]] = arith.minsi %{{.*}}, %[[LAST]]
+      // CHECK-NEXT: %[[L:.*]]:3 = tile.for_keys mixed (%[[K0:.*]]) in (%[[BEGIN]], %[[LAST]]) full below %[[FE]] step 32 iter(%[[MAX:.*]] = %[[MAX0]], %[[ACC:.*]] = %[[ACC0]], %[[P:.*]] = %[[P0]])
+      %r:2 = tile.for_keys mixed (%k0) in (%begin, %end) full below %fe step 32 iter(%max = %m, %acc = %zero) : (!row, !o) {
         // CHECK: %[[N:.*]] = arith.divui %[[K0]], %[[STEP]]
         // CHECK-NEXT: pipe.put %[[KC]][%[[N]]], %{{.*}}[%[[K0]]]
         // CHECK-NEXT: pipe.take %[[KC]][%[[N]]]
@@ -145,9 +144,9 @@ gpu.func @staged(%map: !llvm.ptr, %view: !view, %zero: !o, %n: i32, %begin: i32,
       // CHECK-NEXT: pipe.take %[[QC]]
       pipe.put %qc[%c0], %view[%m0] : !qc, !view
       %Q = pipe.take %qc[%c0] : !qc -> !q
-      // The full range begins where all keys begin: that needs no clipping.
-      // CHECK: tile.for_keys mixed (%{{.*}}) in (%[[BEGIN:.*]], %[[LAST:.*]]) full (%[[BEGIN]], %{{.*}})
-      %O = tile.for_keys mixed (%k0) in (%begin, %end) full (%begin, %fe) step 32 iter(%acc = %zero) : (!o) {
+      // The first front takes a tile away, of the full ones if there is no other.
+      // CHECK: tile.for_keys mixed (%{{.*}}) in (%[[BEGIN:.*]], %[[LAST:.*]]) full below %{{.*}} step
+      %O = tile.for_keys mixed (%k0) in (%begin, %end) full below %fe step 32 iter(%acc = %zero) : (!o) {
         pipe.put %kc[%k0], %view[%k0] : !kc, !view
         %K = pipe.take %kc[%k0] : !kc -> !k
         %S = tile.dot %Q, %K over "d" : !q, !k -> !s
@@ -187,7 +186,7 @@ gpu.module @m {
 // CHECK: tile.for_keys mixed
 gpu.func @one_product(%Q: !q, %kc: !kc, %view: !tile.view<64 x bf16>, %lv: !tile.view<1 x f32>, %m: !row, %n: i32)
     kernel attributes {attn.schedule = #attn.schedule<fa3, overlap = 1>} {
-  %r = tile.for_keys mixed (%k0) in (%n, %n) full (%n, %n) step 32 iter(%max = %m) : (!row) {
+  %r = tile.for_keys mixed (%k0) in (%n, %n) full below %n step 32 iter(%max = %m) : (!row) {
     pipe.put %kc[%k0], %view[%k0] : !kc, !tile.view<64 x bf16>
     %K = pipe.take %kc[%k0] : !kc -> !k
     %S = tile.dot %Q, %K over "d" : !q, !k -> !s
@@ -214,7 +213,7 @@ gpu.module @m {
 // CHECK: tile.for_keys mixed
 gpu.func @no_overlap(%P: !p, %vc: !vc, %view: !tile.view<64 x bf16>, %ov: !tile.view<64 x f32>, %zero: !o, %n: i32)
     kernel attributes {attn.schedule = #attn.schedule<fa3, overlap = 0>} {
-  %r = tile.for_keys mixed (%k0) in (%n, %n) full (%n, %n) step 32 iter(%acc = %zero) : (!o) {
+  %r = tile.for_keys mixed (%k0) in (%n, %n) full below %n step 32 iter(%acc = %zero) : (!o) {
     pipe.put %vc[%k0], %view[%k0] : !vc, !tile.view<64 x bf16>
     %V = pipe.take %vc[%k0] : !vc -> !v
     %O = tile.dot %P, %V init %acc : !o over "k" : !p, !v -> !o
@@ -235,7 +234,7 @@ gpu.func @no_overlap(%P: !p, %vc: !vc, %view: !tile.view<64 x bf16>, %ov: !tile.
 gpu.module @m {
 gpu.func @no_channel(%P: !p, %V: !v, %zero: !o, %n: i32)
     kernel attributes {attn.schedule = #attn.schedule<fa3, overlap = 1>} {
-  %r = tile.for_keys mixed (%k0) in (%n, %n) full (%n, %n) step 32 iter(%acc = %zero) : (!o) {
+  %r = tile.for_keys mixed (%k0) in (%n, %n) full below %n step 32 iter(%acc = %zero) : (!o) {
     // expected-error @below {{expected its second operand from a channel}}
     %O = tile.dot %P, %V init %acc : !o over "k" : !p, !v -> !o
     tile.yield %O : !o

@@ -25,7 +25,7 @@ gpu.func @single(%qc: !pipe.channel<!q>, %kc: !pipe.channel<!k>, %vc: !pipe.chan
   // Q is waited for when K is on its way.
   // CHECK-NEXT: pipe.take %[[QC]]
   // CHECK-NEXT: tile.for_keys mixed (%[[K0:.*]]) in (%[[BEGIN]], %[[END]])
-  %r = tile.for_keys mixed (%k0) in (%begin, %end) full (%begin, %end) step 32 iter(%acc = %init) : (!o) {
+  %r = tile.for_keys mixed (%k0) in (%begin, %end) full below %end step 32 iter(%acc = %init) : (!o) {
     %c32 = arith.constant {pipe.at = #pipe.at<ahead = 0, order = 0>} 32 : i32
     %t = arith.divui %k0, %c32 {pipe.at = #pipe.at<ahead = 0, order = 1>} : i32
     pipe.put %kc[%t], %kv[%k0] {pipe.at = #pipe.at<ahead = 1, order = 7>} : !pipe.channel<!k>, !view
@@ -75,7 +75,7 @@ gpu.func @ring(%kc: !pipe.channel<!k>, %kv: !view, %begin: i32, %end: i32) kerne
   // CHECK: %[[SECOND:.*]] = arith.subi %[[END]], %[[C64]] : i32
   // CHECK: pipe.put %[[KC]][%{{.*}}], %{{.*}}[%[[SECOND]]] when %{{.*}} ahead 1 : <
   // CHECK: tile.for_keys mixed (%[[K0:.*]]) in
-  tile.for_keys mixed (%k0) in (%begin, %end) full (%begin, %end) step 32 {
+  tile.for_keys mixed (%k0) in (%begin, %end) full below %end step 32 {
     %c32 = arith.constant {pipe.at = #pipe.at<ahead = 0, order = 0>} 32 : i32
     %t = arith.divui %k0, %c32 {pipe.at = #pipe.at<ahead = 0, order = 1>} : i32
     pipe.put %kc[%t], %kv[%k0] {pipe.at = #pipe.at<ahead = 2, order = 3>} : !pipe.channel<!k>, !view

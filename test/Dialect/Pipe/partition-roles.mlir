@@ -50,7 +50,7 @@ gpu.func @parted(%map: !llvm.ptr, %view: !view, %ptr: !llvm.ptr<1>, %sv: !tile.v
         pipe.put %qc[%n], %view[%m0] : !qc, !view
         %Q = pipe.take %qc[%n] : !qc -> !q
         // CHECK-NEXT: tile.for_keys mixed (%{{.*}}) in {{.*}} full {{.*}} step 32 iter(
-        %l = tile.for_keys mixed (%k0) in (%n, %length) full (%n, %n) step 32 iter(%acc = %zero) : (!s) {
+        %l = tile.for_keys mixed (%k0) in (%n, %length) full below %n step 32 iter(%acc = %zero) : (!s) {
           %t = arith.addi %k0, %k0 : i32
           pipe.put %kc[%t], %view[%k0] : !kc, !view
           %K = pipe.take %kc[%t] : !kc -> !k

@@ -32,7 +32,7 @@ gpu.func @single(%view: !view, %n: i32, %more: i1, %init: !o) kernel {
       // K is under way.
       // CHECK-NEXT: pipe.take %[[QC]][%{{.*}}] pending 1 :
       %Q = pipe.take %qc[%n] : !pipe.channel<!q> -> !q
-      %r = tile.for_keys mixed (%k0) in (%n, %n) full (%n, %n) step 32 iter(%acc = %init) : (!o) {
+      %r = tile.for_keys mixed (%k0) in (%n, %n) full below %n step 32 iter(%acc = %init) : (!o) {
         // CHECK: tile.for_keys
         // CHECK-NEXT: pipe.take %[[KC]][%{{.*}}] pending 0 :
         %K = pipe.take %kc[%k0] : !pipe.channel<!k> -> !k
@@ -81,7 +81,7 @@ gpu.func @ring(%view: !view, %n: i32, %more: i1, %out: !tile.val<[q:64, v:64] x 
       // CHECK-NEXT: pipe.put
       pipe.put %vc[%n], %view[%n] when %more : !pipe.channel<!v>, !view
       // CHECK: tile.for_keys
-      tile.for_keys mixed (%k0) in (%n, %n) full (%n, %n) step 32 {
+      tile.for_keys mixed (%k0) in (%n, %n) full below %n step 32 {
         // CHECK-NEXT: pipe.take %{{.*}}[%{{.*}}] joined :
         %K = pipe.take %kc[%k0] : !pipe.channel<!k> -> !k
         // CHECK-NEXT: arith.addi
@@ -129,7 +129,7 @@ gpu.func @deep(%view: !view, %n: i32, %more: i1, %Q: !q) kernel {
       pipe.put %kc[%n], %view[%n] when %more ahead 1 : !pipe.channel<!k>, !view
       pipe.put %vc[%n], %view[%n] when %more ahead 1 : !pipe.channel<!v>, !view
       // CHECK: tile.for_keys
-      tile.for_keys mixed (%k0) in (%n, %n) full (%n, %n) step 32 {
+      tile.for_keys mixed (%k0) in (%n, %n) full below %n step 32 {
         // CHECK-NEXT: pipe.take %[[KC]][%{{.*}}] pending 3 :
         %K = pipe.take %kc[%k0] : !pipe.channel<!k> -> !k
         %S = tile.dot %Q, %K over "d" : !q, !k -> !s

@@ -14,13 +14,13 @@ gpu.module @kernels {
 // row sum stays.
 // CHECK-LABEL: gpu.func @unused_output
 // CHECK-SAME: %[[S:[^:]*]]: !tile.val<[q:64, k:32] x f32>, %[[M:[^:]*]]: !tile.val<[q:64] x f32>, %[[L:[^:]*]]: !tile.val<[q:64, r:4] x f32>
-// CHECK: %[[R:.*]]:2 = tile.for_keys mixed (%{{.*}}) in (%{{.*}}, %{{.*}}) full (%{{.*}}, %{{.*}}) step 32 iter(%[[MI:.*]] = %[[M]], %[[LI:.*]] = %[[L]]) :
+// CHECK: %[[R:.*]]:2 = tile.for_keys mixed (%{{.*}}) in (%{{.*}}, %{{.*}}) full below %{{.*}} step 32 iter(%[[MI:.*]] = %[[M]], %[[LI:.*]] = %[[L]]) :
 // CHECK-NEXT: %{{.*}}, %[[NM:.*]], %[[NL:.*]], %{{.*}} = tile.softmax_step %[[S]], %[[MI]], %[[LI]]
 // CHECK-NEXT: tile.yield %[[NM]], %[[NL]] :
 // CHECK: %[[LSE:.*]] = tile.finalize %[[R]]#0, %[[R]]#1 factor %{{.*}} : <[q:64] x f32>, <[q:64, r:4] x f32> -> <[q:64] x f32>
 // CHECK-NEXT: tile.store %[[LSE]]
 gpu.func @unused_output(%s: !s, %m: !row, %l: !part, %o: !acc, %vv: !tile.view<64 x bf16>, %lv: !tile.view<1 x f32>, %c: f32, %begin: i32, %end: i32) kernel {
-  %r:3 = tile.for_keys mixed (%k0) in (%begin, %end) full (%begin, %end) step 32 iter(%mi = %m, %li = %l, %oi = %o) : (!row, !part, !acc) {
+  %r:3 = tile.for_keys mixed (%k0) in (%begin, %end) full below %end step 32 iter(%mi = %m, %li = %l, %oi = %o) : (!row, !part, !acc) {
     %w, %m1, %l1, %alpha = tile.softmax_step %s, %mi, %li factor %c : !s, !row, !part -> !s, !row, !part, !row
     %o1 = tile.rescale %oi, %alpha : !acc, !row
     %p = tile.cast %w : !s -> !p

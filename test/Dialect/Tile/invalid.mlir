@@ -146,7 +146,7 @@ gpu.func @f(%n: i32) {
 // T12
 gpu.module @m {
 gpu.func @f(%n: i32) {
-  // expected-error @below {{T12: a mixed loop needs a full range}}
+  // expected-error @below {{T12: a mixed loop says where its full tiles end}}
   tile.for_keys mixed (%k0) in (%n, %n) step 64 {
     tile.yield
   }
@@ -159,8 +159,8 @@ gpu.func @f(%n: i32) {
 // T12
 gpu.module @m {
 gpu.func @f(%n: i32) {
-  // expected-error @below {{T12: a full loop has no full range}}
-  tile.for_keys full (%k0) in (%n, %n) full (%n, %n) step 64 {
+  // expected-error @below {{T12: a full loop does not say where its full tiles end}}
+  tile.for_keys full (%k0) in (%n, %n) full below %n step 64 {
     tile.yield
   }
   gpu.return
@@ -172,8 +172,8 @@ gpu.func @f(%n: i32) {
 // T12
 gpu.module @m {
 gpu.func @f(%n: i32) {
-  // expected-error @below {{T12: a partial loop has no full range}}
-  "tile.for_keys"(%n, %n, %n) <{kind = 1 : i32, step = 64 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0>}> ({
+  // expected-error @below {{T12: a partial loop does not say where its full tiles end}}
+  "tile.for_keys"(%n, %n, %n) <{kind = 1 : i32, step = 64 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0>}> ({
   ^bb0(%k0: i32):
     tile.yield
   }) : (i32, i32, i32) -> ()
@@ -213,7 +213,7 @@ gpu.func @f(%n: i32) {
 gpu.module @m {
 gpu.func @f(%n: i32, %z: f32) {
   // expected-error @below {{T13: expected block arguments ('i32', 'f32'), found ('i32')}}
-  %0 = "tile.for_keys"(%n, %n, %z) <{kind = 2 : i32, step = 64 : i64, operandSegmentSizes = array<i32: 1, 1, 0, 0, 1>}> ({
+  %0 = "tile.for_keys"(%n, %n, %z) <{kind = 2 : i32, step = 64 : i64, operandSegmentSizes = array<i32: 1, 1, 0, 1>}> ({
   ^bb0(%k0: i32):
     tile.yield %z : f32
   }) : (i32, i32, f32) -> f32
@@ -325,4 +325,26 @@ module attributes {x.y = !tile.val<[q:128] x i32>} {
 // T22
 // expected-error @below {{T22: expected a float element type, found 'index'}}
 module attributes {x.y = !tile.view<128 x index>} {
+}
+
+// -----
+
+// T24
+gpu.module @m {
+gpu.func @f(%n: i32) {
+  // expected-error @below {{T24: expected one shift more than thresholds, found 2 and 2}}
+  %0 = tile.key_at %n [%n, %n] shifts [%n, %n] partial 1 full 1
+  gpu.return
+}
+}
+
+// -----
+
+// T24
+gpu.module @m {
+gpu.func @f(%n: i32) {
+  // expected-error @below {{T24: expected partial and full tiles in the 2 ranges that there are, found 1 and 3}}
+  %0 = tile.key_at %n [%n] shifts [%n, %n] partial 1 full 3
+  gpu.return
+}
 }

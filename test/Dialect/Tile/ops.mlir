@@ -13,10 +13,10 @@ gpu.func @loops(%batch: i32, %heads: i32, %rows: i32, %begin: i32, %end: i32, %f
   tile.for_work (%b, %h, %m0) in (%batch, %heads, %rows) step 128 {
     %0 = arith.addi %m0, %h : i32
   }
-  // CHECK: %[[SUM:.*]] = tile.for_keys mixed (%{{.*}}) in (%{{.*}}, %{{.*}}) full (%{{.*}}, %{{.*}}) step 64 iter(%[[ACC:.*]] = %{{.*}}) : (f32) {
+  // CHECK: %[[SUM:.*]] = tile.for_keys mixed (%{{.*}}) in (%{{.*}}, %{{.*}}) full below %{{.*}} step 64 iter(%[[ACC:.*]] = %{{.*}}) : (f32) {
   // CHECK-NEXT: %[[NEXT:.*]] = arith.addf %[[ACC]], %{{.*}} : f32
   // CHECK-NEXT: tile.yield %[[NEXT]] : f32
-  %sum = tile.for_keys mixed (%k0) in (%begin, %end) full (%fb, %fe) step 64 iter(%acc = %zero) : (f32) {
+  %sum = tile.for_keys mixed (%place) in (%begin, %end) full below %fe step 64 iter(%acc = %zero) : (f32) {
     %next = arith.addf %acc, %one : f32
     tile.yield %next : f32
   }
@@ -31,6 +31,16 @@ gpu.func @loops(%batch: i32, %heads: i32, %rows: i32, %begin: i32, %end: i32, %f
     tile.yield %a, %n : f32, i32
   } {note = "kept"}
   gpu.return
+}
+
+// CHECK-LABEL: gpu.func @key_at
+// CHECK-SAME: (%[[P:.*]]: i32, %[[T:.*]]: i32, %[[S:.*]]: i32, %[[NONE:.*]]: i32)
+gpu.func @key_at(%place: i32, %full_end: i32, %far: i32, %none: i32) -> (i32, i32) {
+  // CHECK: tile.key_at %[[P]][%[[T]]] shifts[%[[S]], %[[NONE]]] partial 1 full 1
+  %k0 = tile.key_at %place [%full_end] shifts [%far, %none] partial 1 full 1
+  // CHECK: tile.key_at %[[P]][] shifts[%[[S]]] partial 0 full 1
+  %k1 = tile.key_at %place [] shifts [%far] partial 0 full 1
+  gpu.return %k0, %k1 : i32, i32
 }
 
 // CHECK-LABEL: gpu.func @memory

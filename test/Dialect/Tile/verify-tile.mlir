@@ -4,7 +4,7 @@
 gpu.module @m {
 gpu.func @right(%n: i32) kernel {
   tile.for_work (%b, %h, %m0) in (%n, %n, %n) step 128 {
-    tile.for_keys mixed (%k0) in (%n, %n) full (%n, %n) step 64 {
+    tile.for_keys mixed (%k0) in (%n, %n) full below %n step 64 {
       tile.yield
     }
   }
@@ -39,7 +39,7 @@ gpu.func @two(%n: i32) kernel {
 gpu.module @m {
 gpu.func @outside(%n: i32) kernel {
   // expected-error @below {{expected a mixed key loop inside a work loop}}
-  tile.for_keys mixed (%k0) in (%n, %n) full (%n, %n) step 64 {
+  tile.for_keys mixed (%k0) in (%n, %n) full below %n step 64 {
     tile.yield
   }
   gpu.return

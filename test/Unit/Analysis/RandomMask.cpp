@@ -83,7 +83,11 @@ Problem test::problemWithMask(ExprPtr mask) {
   declare("on", DType::Bool);
   problem.tensors = {{"lens", DType::I32, {{DimKind::Batch}}},
                      {"bias", DType::I8, {{DimKind::Heads}}},
-                     {"doc", DType::U8, {{DimKind::Batch}, {DimKind::KLen}}}};
+                     {"doc", DType::U8, {{DimKind::Batch}, {DimKind::KLen}}},
+                     {"start",
+                      DType::I32,
+                      {{DimKind::Batch}, {DimKind::KLen}},
+                      /*monotone=*/true}};
   return problem;
 }
 
@@ -121,6 +125,20 @@ ExprPtr RandomMask::invariant() {
   }
 }
 
+/// Something that does not decrease from row to row, or from key to key.
+ExprPtr RandomMask::rising() {
+  ExprPtr position = index(below(2) ? IndexVar::Q : IndexVar::K);
+  switch (below(4)) {
+  case 0:
+    return read("start", {index(IndexVar::B), index(IndexVar::Q)});
+  case 1:
+    return intOp(ExprKind::Div, position, param("p"));
+  default:
+    const int64_t divisors[] = {1, 2, 3, 4, 5};
+    return intOp(ExprKind::Div, position, intConst(divisors[below(5)]));
+  }
+}
+
 /// A sum of positions, invariants and constants with small coefficients.
 ExprPtr RandomMask::affine(unsigned terms) {
   ExprPtr sum;
@@ -134,6 +152,9 @@ ExprPtr RandomMask::affine(unsigned terms) {
     case 1:
     case 2:
       next = invariant();
+      break;
+    case 3:
+      next = below(3) ? index(positions[below(3)]) : rising();
       break;
     default:
       next = index(positions[below(3)]);
@@ -211,5 +232,35 @@ ExprPtr RandomMask::mask(unsigned depth) {
     return logic(ExprKind::Or, mask(depth - 1), mask(depth - 1));
   default:
     return logic(ExprKind::And, mask(depth - 1), mask(depth - 1));
+  }
+}
+
+ExprPtr RandomMask::differences(unsigned comparisons) {
+  if (comparisons > 1) {
+    unsigned left = 1 + below(comparisons - 1);
+    ExprPtr lhs = differences(left), rhs = differences(comparisons - left);
+    return logic(below(2) ? ExprKind::Or : ExprKind::And, lhs, rhs);
+  }
+  ExprPtr row = index(below(3) ? IndexVar::Q : IndexVar::I);
+  ExprPtr key = index(IndexVar::K);
+  ExprPtr bound = below(3) ? invariant() : intConst(below(21) - 10);
+  const ExprKind kinds[] = {ExprKind::Lt, ExprKind::Le, ExprKind::Gt,
+                            ExprKind::Ge};
+  ExprKind kind = kinds[below(4)];
+  switch (below(10)) {
+  case 0:
+    return negation(differences(1));
+  case 1:
+    return param("on", ExprType::Bool);
+  case 2:
+    return compare(kind, row, bound);
+  case 3:
+  case 4:
+    return compare(kind, key, bound);
+  case 5:
+    return compare(below(2) ? ExprKind::Eq : ExprKind::Ne,
+                   intOp(ExprKind::Sub, key, row), bound);
+  default:
+    return compare(kind, intOp(ExprKind::Sub, key, row), bound);
   }
 }

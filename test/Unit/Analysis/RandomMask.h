@@ -28,7 +28,7 @@ ExprPtr select(ExprPtr condition, ExprPtr lhs, ExprPtr rhs);
 
 /// A problem with 4 / 2 heads and this mask, params `p` and `r` (i32), `w`
 /// (i64) and `on` (bool), and tensors `lens` (i32[batch]), `bias` (i8[heads]),
-/// `doc` (u8[batch, k_len]).
+/// `doc` (u8[batch, k_len]), `start` (i32[batch, k_len], monotone).
 Problem problemWithMask(ExprPtr mask);
 
 /// Draws masks over those: mostly affine conditions, some opaque ones.
@@ -37,6 +37,8 @@ public:
   explicit RandomMask(uint64_t seed) : random(seed) {}
 
   ExprPtr mask(unsigned depth);
+  /// Of so many comparisons of q, k and their difference with invariants.
+  ExprPtr differences(unsigned comparisons);
   int64_t below(int64_t count) {
     return std::uniform_int_distribution<int64_t>(0, count - 1)(random);
   }
@@ -48,6 +50,7 @@ private:
   ExprPtr affine(unsigned terms);
   ExprPtr number(unsigned depth);
   ExprPtr invariant();
+  ExprPtr rising();
 
   std::mt19937_64 random;
 };

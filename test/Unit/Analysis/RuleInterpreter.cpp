@@ -80,6 +80,10 @@ APInt Interpreter::evaluateBinary(Operation &op) {
         require(!(rhs.isAllOnes() && lhs.isMinSignedValue()));
         return lhs.sdiv(rhs);
       })
+      .Case([&](arith::DivUIOp) {
+        require(!rhs.isZero());
+        return lhs.udiv(rhs);
+      })
       .Case([&](arith::RemSIOp) {
         require(!rhs.isZero());
         require(!(rhs.isAllOnes() && lhs.isMinSignedValue()));

@@ -403,7 +403,19 @@ LogicalResult SinkOp::verifyRegions() {
   return verifyRule(*this, sinkNames, Float32Type::get(getContext()));
 }
 LogicalResult BoundsOp::verifyRegions() {
-  SmallVector<Type> i32s(4, IntegerType::get(getContext(), 32));
+  // Pairs, at least the visible ones, and the last key.
+  auto visible = static_cast<int64_t>(getVisible());
+  if (visible < 0)
+    return emitOpError() << "(A14) must have no negative number of visible "
+                            "intervals; found "
+                         << visible;
+  int64_t count = getBody().front().getTerminator()->getNumOperands();
+  if (count % 2 == 0 || count < 2 * visible + 1)
+    return emitOpError() << "(A14) must yield " << visible
+                         << " visible intervals as pairs, then pairs of hidden "
+                            "ones and a single key; found "
+                         << count << " values";
+  SmallVector<Type> i32s(count, IntegerType::get(getContext(), 32));
   return verifyRule(*this, boundsNames, i32s);
 }
 LogicalResult FactorOp::verifyRegions() {

@@ -1,4 +1,5 @@
-//===- KeyRanges.cpp - Sets of keys while bounds are built ----------------===//
+//===- KeyRanges.cpp - Intervals of keys while bounds are built
+//----------------===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -14,13 +15,12 @@ using namespace attn;
 
 using arith::CmpIPredicate;
 
-static bool isSame(KeyBound lhs, KeyBound rhs) {
-  return lhs.kind == rhs.kind && lhs.value == rhs.value;
-}
+static constexpr auto zero = KeyBound::Zero;
+static constexpr auto whole = KeyBound::KLen;
 
-static bool isNone(KeyRange range) {
-  return range.end.kind == KeyBound::Zero || range.begin.kind == KeyBound::KLen;
-}
+//===----------------------------------------------------------------------===//
+// Bounds
+//===----------------------------------------------------------------------===//
 
 Value KeyRangeBuilder::materialize(KeyBound bound) {
   switch (bound.kind) {
@@ -36,112 +36,151 @@ Value KeyRangeBuilder::materialize(KeyBound bound) {
 }
 
 KeyBound KeyRangeBuilder::clamp(Value value) {
+  Value &result = clamped[value];
+  if (result)
+    return {KeyBound::Inside, result};
   Type type = value.getType();
-  Value zero =
+  Value low =
       arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(type, 0));
-  Value end = kLen;
+  Value high = kLen;
   if (!type.isInteger(32))
-    end = arith::ExtSIOp::create(builder, loc, type, kLen);
-  Value clamped = builder.createOrFold<arith::MaxSIOp>(loc, value, zero);
-  clamped = builder.createOrFold<arith::MinSIOp>(loc, clamped, end);
+    high = arith::ExtSIOp::create(builder, loc, type, kLen);
+  result = builder.createOrFold<arith::MaxSIOp>(loc, value, low);
+  result = builder.createOrFold<arith::MinSIOp>(loc, result, high);
   if (!type.isInteger(32))
-    clamped = builder.createOrFold<arith::TruncIOp>(loc, builder.getI32Type(),
-                                                    clamped);
-  return {KeyBound::Inside, clamped};
+    result = builder.createOrFold<arith::TruncIOp>(loc, builder.getI32Type(),
+                                                   result);
+  return {KeyBound::Inside, result};
 }
 
 KeyBound KeyRangeBuilder::min(KeyBound lhs, KeyBound rhs) {
-  if (lhs.kind == KeyBound::KLen || rhs.kind == KeyBound::Zero)
+  if (lhs.kind == whole || rhs.kind == zero)
     return rhs;
-  if (rhs.kind == KeyBound::KLen || lhs.kind == KeyBound::Zero)
+  if (rhs.kind == whole || lhs.kind == zero)
     return lhs;
-  return {KeyBound::Inside,
-          builder.createOrFold<arith::MinSIOp>(loc, lhs.value, rhs.value)};
+  Value &result = minima[{lhs.value, rhs.value}];
+  if (!result)
+    result = builder.createOrFold<arith::MinSIOp>(loc, lhs.value, rhs.value);
+  return {KeyBound::Inside, result};
 }
 
 KeyBound KeyRangeBuilder::max(KeyBound lhs, KeyBound rhs) {
-  if (lhs.kind == KeyBound::Zero || rhs.kind == KeyBound::KLen)
+  if (lhs.kind == zero || rhs.kind == whole)
     return rhs;
-  if (rhs.kind == KeyBound::Zero || lhs.kind == KeyBound::KLen)
+  if (rhs.kind == zero || lhs.kind == whole)
     return lhs;
-  return {KeyBound::Inside,
-          builder.createOrFold<arith::MaxSIOp>(loc, lhs.value, rhs.value)};
+  Value &result = maxima[{lhs.value, rhs.value}];
+  if (!result)
+    result = builder.createOrFold<arith::MaxSIOp>(loc, lhs.value, rhs.value);
+  return {KeyBound::Inside, result};
 }
 
 KeyBound KeyRangeBuilder::select(Value condition, KeyBound lhs, KeyBound rhs) {
-  if (isSame(lhs, rhs))
+  if (lhs == rhs)
     return lhs;
   return {KeyBound::Inside,
           builder.createOrFold<arith::SelectOp>(
               loc, condition, materialize(lhs), materialize(rhs))};
 }
 
-KeyRange KeyRangeBuilder::select(Value condition, KeyRange lhs, KeyRange rhs) {
-  return {select(condition, lhs.begin, rhs.begin),
-          select(condition, lhs.end, rhs.end)};
+/// lhs where every guard holds.
+KeyBound KeyRangeBuilder::pick(ArrayRef<Guard> guards, KeyBound lhs,
+                               KeyBound rhs) {
+  for (const Guard &guard : guards)
+    lhs = guard.isNegated ? select(guard.condition, rhs, lhs)
+                          : select(guard.condition, lhs, rhs);
+  return lhs;
 }
 
-KeySets KeyRangeBuilder::intersect(const KeySets &lhs, const KeySets &rhs) {
-  auto both = [&](KeyRange a, KeyRange b) {
-    if (isNone(a) || isNone(b))
-      return KeyRange::none();
-    return KeyRange{max(a.begin, b.begin), min(a.end, b.end)};
+KeyBound KeyRangeBuilder::guardedEnd(const KeyInterval &interval) {
+  return pick(interval.guards, interval.end, {zero, {}});
+}
+
+KeyBound KeyRangeBuilder::guardedBegin(const KeyInterval &interval) {
+  return pick(interval.guards, interval.begin, {whole, {}});
+}
+
+//===----------------------------------------------------------------------===//
+// Intervals
+//===----------------------------------------------------------------------===//
+
+/// One under a guard, one under its negation: either of the two.
+bool KeyRangeBuilder::mergeOpposite(KeyInterval &into,
+                                    const KeyInterval &other) {
+  for (const Guard &guard : into.guards) {
+    Guard opposite{guard.condition, !guard.isNegated};
+    if (!llvm::is_contained(other.guards, opposite))
+      continue;
+    Value condition = guard.condition;
+    KeyInterval holds = guard.isNegated ? other : into;
+    KeyInterval fails = guard.isNegated ? into : other;
+    for (KeyInterval *side : {&holds, &fails})
+      llvm::erase_if(side->guards, [&](const Guard &left) {
+        return left.condition == condition;
+      });
+    into.end = select(condition, guardedEnd(holds), guardedEnd(fails));
+    into.begin = select(condition, holds.begin, fails.begin);
+    into.guards.clear();
+    return true;
+  }
+  return false;
+}
+
+/// Intervals that begin, or end, together are nested; an empty one ends before
+/// it begins, or begins behind its end, and does not count.
+bool KeyRangeBuilder::mergeInto(KeyInterval &into, const KeyInterval &other) {
+  bool sameGuards = into.guards == other.guards;
+  if (into.begin == other.begin) {
+    into.end = sameGuards ? max(into.end, other.end)
+                          : max(guardedEnd(into), guardedEnd(other));
+  } else if (into.end == other.end) {
+    into.begin = sameGuards ? min(into.begin, other.begin)
+                            : min(guardedBegin(into), guardedBegin(other));
+  } else {
+    return mergeOpposite(into, other);
+  }
+  if (!sameGuards)
+    into.guards.clear();
+  return true;
+}
+
+bool KeyRangeBuilder::mergeOne(KeyIntervals &intervals) {
+  for (size_t i = 0; i < intervals.size(); ++i)
+    for (size_t j = i + 1; j < intervals.size(); ++j)
+      if (mergeInto(intervals[i], intervals[j])) {
+        intervals.erase(intervals.begin() + j);
+        return true;
+      }
+  return false;
+}
+
+/// From the first to the last key of both; an empty interval becomes
+/// [k_len, 0), which adds nothing.
+KeyInterval KeyRangeBuilder::hull(const KeyInterval &lhs,
+                                  const KeyInterval &rhs) {
+  auto neutral = [&](KeyInterval interval) {
+    Value begin = materialize(interval.begin), end = materialize(interval.end);
+    interval.guards.push_back(
+        {arith::CmpIOp::create(builder, loc, CmpIPredicate::slt, begin, end)});
+    KeyInterval result;
+    result.begin = guardedBegin(interval);
+    result.end = guardedEnd(interval);
+    return result;
   };
-  return {both(lhs.visible, rhs.visible), both(lhs.full, rhs.full)};
-}
-
-KeySets KeyRangeBuilder::unite(const KeySets &lhs, const KeySets &rhs) {
-  return {hull(lhs.visible, rhs.visible), longer(lhs.full, rhs.full)};
-}
-
-/// An empty range becomes [k_len, 0), which adds nothing to a hull. A bound is
-/// left alone where the hull with `other` cannot depend on it.
-KeyRange KeyRangeBuilder::neutralIfEmpty(KeyRange range, KeyRange other) {
-  bool beginMatters =
-      range.begin.kind != KeyBound::Zero || other.begin.kind != KeyBound::Zero;
-  // [0, end) and [begin, k_len) with no keys have end = 0 and begin = k_len.
-  bool fixBegin = beginMatters && range.end.kind != KeyBound::KLen;
-  bool fixEnd =
-      range.begin.kind != KeyBound::Zero &&
-      !(range.end.kind == KeyBound::KLen && other.end.kind == KeyBound::KLen);
-  if (!fixBegin && !fixEnd)
-    return range;
-  Value isEmpty =
-      arith::CmpIOp::create(builder, loc, CmpIPredicate::sge,
-                            materialize(range.begin), materialize(range.end));
-  KeyRange result = range;
-  if (fixBegin)
-    result.begin = select(isEmpty, {KeyBound::KLen, {}}, range.begin);
-  if (fixEnd)
-    result.end = select(isEmpty, {KeyBound::Zero, {}}, range.end);
+  KeyInterval a = neutral(lhs), b = neutral(rhs), result;
+  result.begin = min(a.begin, b.begin);
+  result.end = max(a.end, b.end);
   return result;
 }
 
-KeyRange KeyRangeBuilder::hull(KeyRange lhs, KeyRange rhs) {
-  if (isNone(lhs))
-    return rhs;
-  if (isNone(rhs))
-    return lhs;
-  KeyRange a = neutralIfEmpty(lhs, rhs), b = neutralIfEmpty(rhs, lhs);
-  return {min(a.begin, b.begin), max(a.end, b.end)};
-}
-
-Value KeyRangeBuilder::length(KeyRange range) {
-  return builder.createOrFold<arith::SubIOp>(loc, materialize(range.end),
-                                             materialize(range.begin));
-}
-
-KeyRange KeyRangeBuilder::longer(KeyRange lhs, KeyRange rhs) {
-  if (isNone(lhs))
-    return rhs;
-  if (isNone(rhs))
-    return lhs;
-  // Ranges that begin or end together are nested.
-  if (isSame(lhs.begin, rhs.begin))
-    return {lhs.begin, max(lhs.end, rhs.end)};
-  if (isSame(lhs.end, rhs.end))
-    return {min(lhs.begin, rhs.begin), lhs.end};
-  Value isLonger = arith::CmpIOp::create(builder, loc, CmpIPredicate::sge,
-                                         length(lhs), length(rhs));
-  return select(isLonger, lhs, rhs);
+void KeyRangeBuilder::merge(KeyIntervals &intervals, size_t limit) {
+  llvm::erase_if(intervals, [](const KeyInterval &interval) {
+    return interval.end.kind == zero || interval.begin.kind == whole;
+  });
+  while (mergeOne(intervals))
+    ;
+  while (intervals.size() > limit) {
+    KeyInterval last = intervals.pop_back_val();
+    intervals.back() = hull(intervals.back(), last);
+  }
 }

@@ -1,4 +1,4 @@
-//===- KeyRanges.h - Sets of keys while bounds are built --------*- C++ -*-===//
+//===- KeyRanges.h - Intervals of keys while bounds are built ---*- C++ -*-===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -10,6 +10,7 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Value.h"
+#include "llvm/ADT/DenseMap.h"
 
 namespace attn {
 
@@ -18,25 +19,31 @@ namespace attn {
 struct KeyBound {
   enum Kind { Zero, KLen, Inside } kind = Zero;
   mlir::Value value; ///< Inside only
-};
 
-/// Keys from begin up to, not including, end; none when begin >= end.
-struct KeyRange {
-  KeyBound begin, end;
-
-  static KeyRange all() { return {{KeyBound::Zero, {}}, {KeyBound::KLen, {}}}; }
-  static KeyRange none() {
-    return {{KeyBound::Zero, {}}, {KeyBound::Zero, {}}};
+  bool operator==(const KeyBound &other) const {
+    return kind == other.kind && value == other.value;
   }
 };
 
-/// What is known of a condition over the rows of a tile.
-struct KeySets {
-  KeyRange visible = KeyRange::all(); ///< outside it is false for every row
-  KeyRange full = KeyRange::none();   ///< inside it is true for every row
+/// A condition of the row tile, or its negation.
+struct Guard {
+  mlir::Value condition;
+  bool isNegated = false;
+
+  bool operator==(const Guard &other) const {
+    return condition == other.condition && isNegated == other.isNegated;
+  }
 };
 
-/// Emits the arithmetic of key ranges.
+/// Keys from begin up to, not including, end; none when begin >= end or when a
+/// guard does not hold.
+struct KeyInterval {
+  KeyBound begin{KeyBound::Zero, {}}, end{KeyBound::KLen, {}};
+  llvm::SmallVector<Guard, 2> guards;
+};
+using KeyIntervals = llvm::SmallVector<KeyInterval, 4>;
+
+/// Emits the arithmetic of key intervals.
 class KeyRangeBuilder {
 public:
   KeyRangeBuilder(mlir::OpBuilder &builder, mlir::Location loc,
@@ -47,23 +54,32 @@ public:
   KeyBound clamp(mlir::Value value);
   KeyBound min(KeyBound lhs, KeyBound rhs);
   KeyBound max(KeyBound lhs, KeyBound rhs);
-  KeyBound select(mlir::Value condition, KeyBound lhs, KeyBound rhs);
-  KeyRange select(mlir::Value condition, KeyRange lhs, KeyRange rhs);
-
-  KeySets intersect(const KeySets &lhs, const KeySets &rhs);
-  KeySets unite(const KeySets &lhs, const KeySets &rhs);
-
   mlir::Value materialize(KeyBound bound);
 
+  /// Makes one interval of those that are one whatever the values are, and of
+  /// the last ones as long as there are more than `limit`, with what lies
+  /// between them.
+  void merge(KeyIntervals &intervals, size_t limit);
+  /// The end, or begin, of an interval without guards: 0, or k_len, where one
+  /// does not hold.
+  KeyBound guardedEnd(const KeyInterval &interval);
+  KeyBound guardedBegin(const KeyInterval &interval);
+
 private:
-  KeyRange hull(KeyRange lhs, KeyRange rhs);
-  KeyRange longer(KeyRange lhs, KeyRange rhs);
-  KeyRange neutralIfEmpty(KeyRange range, KeyRange other);
-  mlir::Value length(KeyRange range);
+  bool mergeOne(KeyIntervals &intervals);
+  bool mergeInto(KeyInterval &into, const KeyInterval &other);
+  bool mergeOpposite(KeyInterval &into, const KeyInterval &other);
+  KeyInterval hull(const KeyInterval &lhs, const KeyInterval &rhs);
+  KeyBound select(mlir::Value condition, KeyBound lhs, KeyBound rhs);
+  KeyBound pick(llvm::ArrayRef<Guard> guards, KeyBound lhs, KeyBound rhs);
 
   mlir::OpBuilder &builder;
   mlir::Location loc;
   mlir::Value kLen;
+  /// So that equal bounds are one value.
+  using Pair = std::pair<mlir::Value, mlir::Value>;
+  llvm::DenseMap<Pair, mlir::Value> minima, maxima;
+  llvm::DenseMap<mlir::Value, mlir::Value> clamped;
 };
 
 } // namespace attn

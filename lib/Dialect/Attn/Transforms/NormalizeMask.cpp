@@ -56,6 +56,12 @@ private:
   Value normalizeChain(Value value, bool negated);
   Value normalizeComparison(arith::CmpIOp compare, bool negated);
   Value normalizeAffine(const AffineComparison &comparison, Location loc);
+  Value normalizeQuotient(QuotientComparison comparison, Location loc);
+  Value compareKey(CmpIPredicate predicate, const AffineForm &bound,
+                   Location loc);
+  Value compareKeyScaled(CmpIPredicate predicate,
+                         const QuotientComparison &comparison, int64_t quotient,
+                         int64_t addend, Location loc);
   Value negate(Value value);
   void collect(Value value, bool negated, bool isAnd,
                llvm::SetVector<Value> &operands);
@@ -219,6 +225,14 @@ Value Normalizer::normalizeComparison(arith::CmpIOp compare, bool isNegated) {
       if (Value result = normalizeAffine(*comparison, compare.getLoc()))
         return result;
   }
+  if (std::optional<QuotientComparison> comparison =
+          affine.getQuotient(compare)) {
+    if (isNegated)
+      comparison = negated(*comparison);
+    if (comparison)
+      if (Value result = normalizeQuotient(*comparison, compare.getLoc()))
+        return result;
+  }
   Value lhs = compare.getLhs(), rhs = compare.getRhs();
   if (lhs.getType().isInteger(1)) {
     lhs = normalize(lhs, false);
@@ -234,19 +248,68 @@ Value Normalizer::normalizeComparison(arith::CmpIOp compare, bool isNegated) {
 Value Normalizer::normalizeAffine(const AffineComparison &comparison,
                                   Location loc) {
   std::optional<KeyComparison> solved = solveForKey(comparison);
-  if (!solved)
-    return {};
+  return solved ? compareKey(solved->predicate, solved->bound, loc) : Value();
+}
+
+/// `k predicate bound`, or null where the bound cannot be computed.
+Value Normalizer::compareKey(CmpIPredicate predicate, const AffineForm &bound,
+                             Location loc) {
   RuleRanges &ranges = affine.getRanges();
   std::optional<LinearPlan> plan =
-      planLinear(solved->bound, ranges.ofArgument("q"), ranges);
+      planLinear(bound, ranges.ofArgument("q"), ranges);
   if (!plan)
     return {};
-  Value bound = emitLinear(builder, loc, solved->bound, *plan,
-                           mask.getArgument("q"), [](Value v) { return v; });
+  Value value = emitLinear(builder, loc, bound, *plan, mask.getArgument("q"),
+                           [](AffineForm::Term term) { return term.first; });
   if (!plan->fitsI32)
-    bound = emitSaturation(builder, loc, bound);
-  return arith::CmpIOp::create(builder, loc, solved->predicate,
-                               mask.getArgument("k"), bound);
+    value = emitSaturation(builder, loc, value);
+  return arith::CmpIOp::create(builder, loc, predicate, mask.getArgument("k"),
+                               value);
+}
+
+/// `k predicate divisor * (bound + quotient) + addend` for a constant divisor.
+Value Normalizer::compareKeyScaled(CmpIPredicate predicate,
+                                   const QuotientComparison &comparison,
+                                   int64_t quotient, int64_t addend,
+                                   Location loc) {
+  AffineForm inner = comparison.bound, bound;
+  bound.constant = addend;
+  if (llvm::AddOverflow(inner.constant, quotient, inner.constant) ||
+      !addScaled(bound, inner, *comparison.division.getConstantDivisor()))
+    return {};
+  return compareKey(predicate, bound, loc);
+}
+
+/// With C > 0, k / C <= x is k <= C * x + C - 1, and k / C >= x is k >= C * x.
+Value Normalizer::normalizeQuotient(QuotientComparison comparison,
+                                    Location loc) {
+  std::optional<int64_t> divisor = comparison.division.getConstantDivisor();
+  if (!divisor || *divisor <= 0)
+    return {};
+  auto atMost = [&](int64_t quotient) {
+    return compareKeyScaled(CmpIPredicate::sle, comparison, quotient,
+                            *divisor - 1, loc);
+  };
+  auto atLeast = [&](int64_t quotient) {
+    return compareKeyScaled(CmpIPredicate::sge, comparison, quotient, 0, loc);
+  };
+  Value lhs, rhs;
+  switch (comparison.predicate) {
+  case CmpIPredicate::sle:
+    return atMost(0);
+  case CmpIPredicate::sge:
+    return atLeast(0);
+  case CmpIPredicate::eq:
+    lhs = atMost(0);
+    rhs = atLeast(0);
+    return lhs && rhs ? builder.createOrFold<arith::AndIOp>(loc, lhs, rhs)
+                      : Value();
+  default: // ne
+    lhs = atMost(-1);
+    rhs = atLeast(1);
+    return lhs && rhs ? builder.createOrFold<arith::OrIOp>(loc, lhs, rhs)
+                      : Value();
+  }
 }
 
 void ::NormalizeMask::runOnOperation() {
@@ -258,12 +321,19 @@ void ::NormalizeMask::runOnOperation() {
   DominanceInfo dominance(mask);
   // Equal invariants must be one value before, equal conditions after.
   eliminateCommonSubExpressions(rewriter, dominance, mask);
-  for (unsigned round = 0; round < 2; ++round) {
+  // What one round writes, the next one may read better.
+  constexpr unsigned maxRounds = 4;
+  uint64_t before = 0;
+  for (unsigned round = 0; round < maxRounds; ++round) {
     YieldOp yield = mask.getYield();
     Value condition =
         Normalizer(kernel, mask).normalize(yield.getOperand(0), false);
     yield.setOperand(0, condition);
     (void)runRegionDCE(rewriter, mask->getRegions());
     eliminateCommonSubExpressions(rewriter, dominance, mask);
+    uint64_t after = StructureHash().of(mask.getYield().getOperand(0));
+    if (after == before)
+      return;
+    before = after;
   }
 }

@@ -219,8 +219,12 @@ static FailureOr<Engine> engineFor(KernelOp kernel, ScheduleAttr wish,
          << " lacks; expected target sm_90a, or schedule fa2";
 }
 
-/// Elements of tensors, and their addresses, are held over the key loop.
+/// Elements of tensors, and their addresses, are held over the key loop; so is
+/// where the ranges of keys lie that a mask shows apart from each other.
 static Rules rulesOf(KernelOp kernel) {
+  BoundsOp bounds = kernel.getBounds();
+  if (bounds && bounds.getVisible() > 1)
+    return Rules::Any;
   Rules rules = Rules::None;
   for (Operation &rule : kernel.getBody().front()) {
     if (!isa<MaskOp, ScoreOp, SinkOp>(rule))

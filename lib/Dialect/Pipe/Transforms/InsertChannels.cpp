@@ -182,7 +182,7 @@ private:
     if (keys) {
       Value step = arith::ConstantIntOp::create(
           rewriter, loc, rewriter.getI32Type(), keys.getStep());
-      ordinal = arith::DivUIOp::create(rewriter, loc, keys.getK0(), step);
+      ordinal = arith::DivUIOp::create(rewriter, loc, keys.getPlace(), step);
     } else {
       ordinal =
           arith::ConstantIntOp::create(rewriter, loc, rewriter.getI32Type(), 0);

@@ -103,8 +103,7 @@ private:
       return enterLoop(keys, cursor, [&](ValueRange inits, TypeRange types) {
         return tile::ForKeysOp::create(
             rewriter, keys.getLoc(), types, keys.getKind(), keys.getBegin(),
-            keys.getEnd(), keys.getFullBegin(), keys.getFullEnd(),
-            keys.getStep(), inits);
+            keys.getEnd(), keys.getFullEnd(), keys.getStep(), inits);
       });
     auto choice = cast<scf::IfOp>(op);
     SmallVector<Type> types(choice.getResultTypes());

@@ -60,9 +60,9 @@ private:
     return arith::ConstantIntOp::create(rewriter, loc, rewriter.getI32Type(),
                                         value);
   }
-  /// `key` moved by whole tiles.
-  Value offset(Value key, int64_t tiles) {
-    return arith::AddIOp::create(rewriter, loc, key,
+  /// `place` moved by whole tiles.
+  Value offset(Value place, int64_t tiles) {
+    return arith::AddIOp::create(rewriter, loc, place,
                                  constant(tiles * keys.getStep()));
   }
 
@@ -97,15 +97,15 @@ private:
         rewriter.clone(op, mapping);
   }
 
-  /// Clones the back for the tile at `key`, with what the front of that tile
+  /// Clones the back for the tile at `place`, with what the front of that tile
   /// left behind.
-  Value cloneBack(Value key, Value init, Value lhs) {
+  Value cloneBack(Value place, Value init, Value lhs) {
     IRMapping mapping;
-    mapping.map(keys.getK0(), key);
+    mapping.map(keys.getPlace(), place);
     mapping.map(product.getInit(), init);
     mapping.map(product.getLhs(), lhs);
     for (Operation &op : block.without_terminator()) {
-      // The ordinals and rows of its puts and takes follow from the key.
+      // The ordinals and rows of its puts and takes follow from the place.
       bool isPosition =
           isFront(op) && isPure(&op) && op.getNumRegions() == 0 &&
           llvm::none_of(op.getResultTypes(), llvm::IsaPred<tile::ValType>) &&
@@ -133,7 +133,7 @@ private:
   /// First front; loop of backs and fronts; last back.
   SmallVector<Value> emitTiles(Value last) {
     IRMapping first;
-    first.map(keys.getK0(), last);
+    first.map(keys.getPlace(), last);
     first.map(keys.getIterArgs(), keys.getInits());
     cloneFront(first);
     SmallVector<Value> values = emitLoop(last, frontValues(first));
@@ -144,19 +144,15 @@ private:
   }
 
   SmallVector<Value> emitLoop(Value end, ArrayRef<Value> inits) {
-    // There is a tile at `end`, so the range begins no later.
-    auto clip = [&](Value bound) -> Value {
-      if (bound == keys.getBegin())
-        return bound;
-      return arith::MinSIOp::create(rewriter, loc, bound, end);
-    };
-    Value fullBegin = clip(keys.getFullBegin());
-    Value fullEnd = clip(keys.getFullEnd());
+    // There is a tile at `end`, so the places begin no later.
+    Value fullEnd = keys.getFullEnd();
+    if (fullEnd != keys.getBegin())
+      fullEnd = arith::MinSIOp::create(rewriter, loc, fullEnd, end);
     SmallVector<Type> types =
         llvm::map_to_vector(inits, [](Value value) { return value.getType(); });
-    auto loop = tile::ForKeysOp::create(
-        rewriter, loc, types, tile::RangeKind::Mixed, keys.getBegin(), end,
-        fullBegin, fullEnd, keys.getStep(), inits);
+    auto loop = tile::ForKeysOp::create(rewriter, loc, types,
+                                        tile::RangeKind::Mixed, keys.getBegin(),
+                                        end, fullEnd, keys.getStep(), inits);
     OpBuilder::InsertionGuard guard(rewriter);
     SmallVector<Type> arguments = {rewriter.getI32Type()};
     llvm::append_range(arguments, types);
@@ -164,7 +160,7 @@ private:
                          SmallVector<Location>(arguments.size(), loc));
     auto carried = loop.getIterArgs();
     IRMapping mapping;
-    mapping.map(keys.getK0(), loop.getK0());
+    mapping.map(keys.getPlace(), loop.getPlace());
     mapping.map(keys.getIterArgs(), carried.drop_back());
     // The new logits are started first; what the front does with the old
     // accumulator comes after the back.
@@ -177,7 +173,7 @@ private:
         continue;
       started = true;
       mapping.map(keys.getIterArgs()[carriedIndex],
-                  cloneBack(offset(loop.getK0(), 1), carried[carriedIndex],
+                  cloneBack(offset(loop.getPlace(), 1), carried[carriedIndex],
                             carried.back()));
     }
     tile::YieldOp::create(rewriter, loc, frontValues(mapping));

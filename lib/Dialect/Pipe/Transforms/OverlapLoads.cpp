@@ -64,12 +64,12 @@ private:
                                         builder.getI32Type(), value);
   }
 
-  /// Clones `put` and what it computes from the key position, for the tile at
-  /// `key`; nothing is fetched left of the range.
-  void clonePut(pipe::PutOp put, Value key, int64_t ahead, bool whole) {
+  /// Clones `put` and what it computes from the place, for the tile at another
+  /// place; nothing is fetched left of the loop's first place.
+  void clonePut(pipe::PutOp put, Value place, int64_t ahead, bool whole) {
     Location loc = put.getLoc();
     IRMapping mapping;
-    mapping.map(keys.getK0(), key);
+    mapping.map(keys.getPlace(), place);
     for (Operation *op : ops) {
       if (op == put)
         break;
@@ -80,14 +80,14 @@ private:
         builder.clone(*op, mapping)->removeAttr("pipe.at");
     }
     Value more = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge,
-                                       key, keys.getBegin());
+                                       place, keys.getBegin());
     pipe::PutOp::create(builder, loc, put.getChannel(),
                         mapping.lookupOrDefault(put.getOrdinal()),
                         put.getView(), mapping.lookupOrDefault(put.getRow()),
                         more, ahead, whole);
   }
 
-  Value keyAt(Value from, int64_t tiles) {
+  Value placeAt(Value from, int64_t tiles) {
     return arith::SubIOp::create(builder, keys.getLoc(), from,
                                  constant(tiles * keys.getStep()));
   }
@@ -100,7 +100,8 @@ private:
     for (int64_t tile = 0; tile < most; ++tile)
       for (pipe::PutOp put : early)
         if (tile < getAt(put).getAhead())
-          clonePut(put, keyAt(keys.getEnd(), tile + 1), tile, /*whole=*/false);
+          clonePut(put, placeAt(keys.getEnd(), tile + 1), tile,
+                   /*whole=*/false);
   }
 
   /// What was put before the loop is waited for only after the loop's own first
@@ -115,9 +116,9 @@ private:
   void moveAhead(pipe::PutOp put) {
     builder.setInsertionPoint(put);
     int64_t ahead = getAt(put).getAhead();
-    // Right to left: a tile left of one that is visited lies before its keys,
-    // hence before the end of the view.
-    clonePut(put, keyAt(keys.getK0(), ahead), ahead, /*whole=*/true);
+    // A tile that follows one that is visited lies before its keys, or every
+    // row sees it: before the end of the view in either case.
+    clonePut(put, placeAt(keys.getPlace(), ahead), ahead, /*whole=*/true);
     put.erase();
   }
 

@@ -86,7 +86,7 @@ private:
       // Nothing is masked here, so the range need not be split.
       auto copy = tile::ForKeysOp::create(
           builder, loc, TypeRange(), tile::RangeKind::Partial,
-          mapped(keys.getBegin()), mapped(keys.getEnd()), Value(), Value(),
+          mapped(keys.getBegin()), mapped(keys.getEnd()), Value(),
           keys.getStep(), ValueRange());
       enter(copy.getBody(), keys.getBody().getArguments().take_front(1));
       emit(keys.getBody().front());

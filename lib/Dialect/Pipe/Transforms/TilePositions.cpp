@@ -15,7 +15,7 @@ using namespace attn;
 using namespace attn::pipe;
 
 namespace {
-/// base + offset keys.
+/// A place: base + offset keys.
 struct Position {
   Value base; ///< null: the offset itself
   int64_t offset = 0;
@@ -42,11 +42,12 @@ static Position positionOf(Value value) {
   return {value, 0};
 }
 
-/// Whether `moved` is the value that `value` would have at `position` in place
-/// of `key`.
-static bool isValueAt(Value moved, Value value, Value key, Position position) {
+/// Whether `moved` is the value that `value` would have with `position` for the
+/// `place`.
+static bool isValueAt(Value moved, Value value, Value place,
+                      Position position) {
   Position of = positionOf(value);
-  if (of.base == key)
+  if (of.base == place)
     return positionOf(moved) ==
            Position{position.base, position.offset + of.offset};
   if (moved == value || positionOf(moved) == of)
@@ -56,9 +57,31 @@ static bool isValueAt(Value moved, Value value, Value key, Position position) {
          OperationEquivalence::isEquivalentTo(
              op, movedOp,
              [&](Value operand, Value movedOperand) {
-               return success(isValueAt(movedOperand, operand, key, position));
+               return success(
+                   isValueAt(movedOperand, operand, place, position));
              },
              nullptr, OperationEquivalence::IgnoreLocations);
+}
+
+/// The place whose keys begin at `row`.
+static Value placeOf(Value row) {
+  auto keyAt = row.getDefiningOp<tile::KeyAtOp>();
+  return keyAt ? keyAt.getPlace() : row;
+}
+
+/// How far the keys of each range lie from their places; null for those of a
+/// row that is the place itself.
+static SmallVector<Value> shiftsOf(Value row) {
+  if (auto keyAt = row.getDefiningOp<tile::KeyAtOp>())
+    return llvm::to_vector_of<Value>(keyAt.getShifts());
+  return {Value()};
+}
+
+static bool isSameShift(Value lhs, Value rhs) {
+  auto isNone = [](Value shift) {
+    return !shift || matchPattern(shift, m_Zero());
+  };
+  return lhs == rhs || (isNone(lhs) && isNone(rhs));
 }
 
 namespace {
@@ -70,7 +93,7 @@ public:
   LogicalResult run() {
     SmallVector<tile::ForKeysOp> loops(
         work.getBody().front().getOps<tile::ForKeysOp>());
-    // Key loops are pieces of one range, right to left.
+    // Key loops are parts of one row of places, right to left.
     for (unsigned i = 1; i < loops.size(); ++i)
       if (!(positionOf(loops[i].getEnd()) ==
             positionOf(loops[i - 1].getBegin())))
@@ -79,7 +102,7 @@ public:
                   "begins";
     for (tile::ForKeysOp keys : loops)
       for (auto put : keys.getBody().front().getOps<PutOp>())
-        if (failed(verify(put, keys, keys.getK0(), put.getAhead())))
+        if (failed(verify(put, keys, keys.getPlace(), put.getAhead())))
           return failure();
     if (loops.empty())
       return success();
@@ -101,13 +124,28 @@ private:
       return success(); // taken outside of the key loops, as Q is
     Position expected = positionOf(base);
     expected.offset -= tiles * static_cast<int64_t>(keys.getStep());
-    if (!(positionOf(put.getRow()) == expected))
-      return fail(put) << "to fetch keys from " << tiles * keys.getStep()
-                       << " left of "
-                       << (base == keys.getK0() ? "k0" : "the range's end");
-    if (!isValueAt(put.getOrdinal(), take.getOrdinal(), keys.getK0(), expected))
-      return fail(put) << "under the ordinal that its take has for these keys";
+    if (!(positionOf(placeOf(put.getRow())) == expected))
+      return fail(put) << "to fetch the keys of the place "
+                       << tiles * keys.getStep() << " left of "
+                       << (base == keys.getPlace() ? "the loop's" : "its end");
+    if (failed(verifyRanges(put)))
+      return failure();
+    if (!isValueAt(put.getOrdinal(), take.getOrdinal(), keys.getPlace(),
+                   expected))
+      return fail(put) << "under the ordinal that its take has for this place";
     return success();
+  }
+
+  /// Puts of one work loop agree on where the keys of a place are: the ranges
+  /// of one are those of the other, or some of them side by side.
+  LogicalResult verifyRanges(PutOp put) {
+    SmallVector<Value> shifts = shiftsOf(put.getRow());
+    if (ranges.size() < shifts.size())
+      std::swap(ranges, shifts);
+    if (std::search(ranges.begin(), ranges.end(), shifts.begin(), shifts.end(),
+                    isSameShift) != ranges.end())
+      return success();
+    return fail(put) << "to find its keys where the other puts do";
   }
 
   static TakeOp takeIn(tile::ForKeysOp keys, Value channel) {
@@ -123,6 +161,8 @@ private:
   }
 
   tile::ForWorkOp work;
+  /// The shifts of the put with most ranges.
+  SmallVector<Value> ranges;
 };
 } // namespace
 

@@ -42,7 +42,7 @@ private:
 
   void mark(Value value) {
     if (auto argument = dyn_cast<BlockArgument>(value)) {
-      // The first is the key position.
+      // The first is the place.
       if (argument.getOwner() == &block && argument.getArgNumber() > 0)
         markCarried(argument.getArgNumber() - 1);
     } else if (Operation *op =
@@ -94,8 +94,7 @@ LogicalResult ForKeysOp::canonicalize(ForKeysOp keys,
   }
   auto kept = ForKeysOp::create(
       rewriter, keys.getLoc(), ValueRange(inits).getTypes(), keys.getKind(),
-      keys.getBegin(), keys.getEnd(), keys.getFullBegin(), keys.getFullEnd(),
-      keys.getStep(), inits);
+      keys.getBegin(), keys.getEnd(), keys.getFullEnd(), keys.getStep(), inits);
   llvm::BitVector deadArguments(1); // not the key position
   for (unsigned index = 0; index < dead.size(); ++index)
     deadArguments.push_back(dead.test(index));

@@ -154,7 +154,7 @@ ParseResult ForKeysOp::parse(OpAsmParser &parser, OperationState &state) {
   Type i32 = builder.getI32Type();
   StringRef kindName;
   SMLoc kindLoc = parser.getCurrentLocation();
-  OpAsmParser::Argument key;
+  OpAsmParser::Argument place;
   SmallVector<OpAsmParser::UnresolvedOperand> bounds, full, inits;
   SmallVector<OpAsmParser::Argument> args;
   SmallVector<Type> types;
@@ -165,17 +165,18 @@ ParseResult ForKeysOp::parse(OpAsmParser &parser, OperationState &state) {
   if (!kind)
     return parser.emitError(kindLoc)
            << "expected mixed, partial or full, found '" << kindName << "'";
-  key.type = i32;
-  if (parser.parseLParen() || parser.parseArgument(key) ||
+  place.type = i32;
+  if (parser.parseLParen() || parser.parseArgument(place) ||
       parser.parseRParen() || parser.parseKeyword("in") ||
       parser.parseOperandList(bounds, 2, OpAsmParser::Delimiter::Paren))
     return failure();
   if (succeeded(parser.parseOptionalKeyword("full")) &&
-      parser.parseOperandList(full, 2, OpAsmParser::Delimiter::Paren))
+      (parser.parseKeyword("below") ||
+       parser.parseOperand(full.emplace_back())))
     return failure();
   if (parser.parseKeyword("step") || parser.parseInteger(step))
     return failure();
-  args.push_back(key);
+  args.push_back(place);
   SMLoc initLoc = parser.getCurrentLocation();
   if (parseCarried(parser, args, inits, types))
     return failure();
@@ -185,10 +186,9 @@ ParseResult ForKeysOp::parse(OpAsmParser &parser, OperationState &state) {
     return failure();
   state.addTypes(types);
   bool hasFull = !full.empty();
-  state.addAttribute(
-      getOperandSegmentSizesAttrName(state.name),
-      builder.getDenseI32ArrayAttr(
-          {1, 1, hasFull, hasFull, static_cast<int32_t>(inits.size())}));
+  state.addAttribute(getOperandSegmentSizesAttrName(state.name),
+                     builder.getDenseI32ArrayAttr(
+                         {1, 1, hasFull, static_cast<int32_t>(inits.size())}));
   state.addAttribute("kind", RangeKindAttr::get(builder.getContext(), *kind));
   state.addAttribute("step", builder.getI64IntegerAttr(step));
   Region *body = state.addRegion();
@@ -197,10 +197,10 @@ ParseResult ForKeysOp::parse(OpAsmParser &parser, OperationState &state) {
 }
 
 void ForKeysOp::print(OpAsmPrinter &printer) {
-  printer << " " << stringifyRangeKind(getKind()) << " (" << getK0() << ") in ("
-          << getBegin() << ", " << getEnd() << ")";
-  if (getFullBegin())
-    printer << " full (" << getFullBegin() << ", " << getFullEnd() << ")";
+  printer << " " << stringifyRangeKind(getKind()) << " (" << getPlace()
+          << ") in (" << getBegin() << ", " << getEnd() << ")";
+  if (getFullEnd())
+    printer << " full below " << getFullEnd();
   printer << " step " << getStep();
   printCarried(printer, getIterArgs(), getInits());
   printer << " ";
@@ -212,10 +212,10 @@ void ForKeysOp::print(OpAsmPrinter &printer) {
 
 LogicalResult ForKeysOp::verify() {
   bool isMixed = getKind() == RangeKind::Mixed;
-  if (isMixed != !!getFullBegin() || isMixed != !!getFullEnd())
+  if (isMixed != !!getFullEnd())
     return emitOpError() << "T12: a " << stringifyRangeKind(getKind())
-                         << (isMixed ? " loop needs a" : " loop has no")
-                         << " full range";
+                         << (isMixed ? " loop says" : " loop does not say")
+                         << " where its full tiles end";
   if (static_cast<int64_t>(getStep()) < 1)
     return emitOpError() << "T12: expected a positive step, found "
                          << static_cast<int64_t>(getStep());

@@ -339,27 +339,44 @@ def Attn_SinkOp : Attn_Rule<"sink"> {
 def Attn_BoundsOp : Attn_Rule<"bounds"> {
   let summary = "Which keys a range of query rows can see";
   let description = [{
-    Derived from the mask by `attn-bound-keys`. For rows with positions
-    q_first .. q_last (inclusive, all of them real) it yields four keys: outside
-    [visible_begin, visible_end) no row sees a key; every row sees every key of
-    [full_begin, full_end).
-    0 <= visible_begin <= full_begin <= full_end <= visible_end <= k_len.
+    Derived from the mask by `attn-bound-keys`, for rows with positions
+    q_first .. q_last (inclusive, all of them real). It yields intervals of keys
+    [begin, end) as pairs of i32, none of them where begin >= end:
+
+    - `visible` intervals; no row sees a key outside of them;
+    - then hidden ones, and at last a single key: every row sees every key that
+      is in none of them and left of that key.
+
+    Intervals may overlap and touch. Every value is in [0, k_len].
 
     Constraints:
     - (A14) block arguments b, h, g, q_first, q_last, q_len, k_len, all i32;
-      yields four i32.
+      yields i32: two for each of `visible` intervals, an odd number in all.
     - (A15) only ops without side effects and regions.
 
-    Example:
+    A window of one key on each side of the diagonal; hidden are the keys left
+    and right of it:
 
     ```mlir
-    attn.bounds {
+    attn.bounds visible 1 {
     ^bb0(%b: i32, %h: i32, %g: i32, %q_first: i32, %q_last: i32, %q_len: i32, %k_len: i32):
       %zero = arith.constant 0 : i32
-      attn.yield %zero, %k_len, %zero, %k_len : i32, i32, i32, i32
+      %one = arith.constant 1 : i32
+      %two = arith.constant 2 : i32
+      %0 = arith.subi %q_first, %one : i32
+      %begin = arith.maxsi %0, %zero : i32
+      %1 = arith.addi %q_last, %two : i32
+      %end = arith.minsi %1, %k_len : i32
+      %2 = arith.subi %q_last, %one : i32
+      %left_end = arith.maxsi %2, %zero : i32
+      %3 = arith.addi %q_first, %two : i32
+      %right = arith.minsi %3, %k_len : i32
+      attn.yield %begin, %end, %zero, %left_end, %right : i32, i32, i32, i32, i32
     }
     ```
   }];
+  let arguments = (ins I64Attr:$visible);
+  let assemblyFormat = "`visible` $visible attr-dict-with-keyword $body";
 }
 
 def Attn_RampOp : Attn_Rule<"ramp"> {

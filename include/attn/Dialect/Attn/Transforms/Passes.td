@@ -47,33 +47,45 @@ def BoundKeys : Attn_KernelPass<"attn-bound-keys"> {
   let summary = "Add attn.bounds: which keys a row tile can see";
   let description = [{
     Key tiles that no row of a tile sees need not be loaded, and tiles that every
-    row sees need no mask. An interval analysis of the mask over rows
-    q_first .. q_last gives both as scalar code: the hull of the visible keys and
-    one range of keys that all rows see. What it does not understand counts as
-    visible and not as seen by all: slower, never wrong.
+    row sees need no mask. This pass derives both as scalar code for rows
+    q_first .. q_last: intervals of keys outside of which no row sees one, and
+    intervals that hold every key that some row does not see.
 
-    - `k <= x(q)`: visible below max x + 1, full below min x + 1.
-    - `and`: intersections; `or`: the hull of the visible keys, the longer full
-      range; a condition free of k: all keys or none.
+    The mask, and its negation, become unions of conjunctions of affine
+    conditions (attn/Analysis/MaskTerms.h). Each conjunction is projected onto k:
+    exactly, if its conditions bound q, k and k - q by invariants. A condition that
+    is not understood counts as met in both: slower, never wrong. A condition free
+    of q and k makes an interval empty where it does not hold.
+
+    - `k <= x(q)`: below max x + 1; `k >= x(q)`: from min x on, each over the
+      rows. x may be a quotient `q / c` or a read of a `monotone` tensor by row:
+      what rises or falls from row to row has its extremes at q_first and q_last.
+    - intervals that begin or end together become one.
+
+    More than `max-visible` or `max-hidden` intervals are joined.
 
     Before: `k <= q` (causal). After:
 
     ```mlir
-    attn.bounds {
+    attn.bounds visible 1 {
     ^bb0(%b: i32, %h: i32, %g: i32, %q_first: i32, %q_last: i32, %q_len: i32, %k_len: i32):
       %zero = arith.constant 0 : i32
       %one = arith.constant 1 : i32
       %0 = arith.addi %q_last, %one : i32
-      %1 = arith.addi %q_first, %one : i32
-      %2 = arith.maxsi %0, %zero : i32
-      %visible_end = arith.minsi %2, %k_len : i32
-      %4 = arith.maxsi %1, %zero : i32
-      %5 = arith.minsi %4, %k_len : i32
-      %full_end = arith.minsi %5, %visible_end : i32
-      attn.yield %zero, %visible_end, %zero, %full_end : i32, i32, i32, i32
+      %1 = arith.maxsi %0, %zero : i32
+      %end = arith.minsi %1, %k_len : i32
+      %2 = arith.addi %q_first, %one : i32
+      %3 = arith.maxsi %2, %zero : i32
+      %tail = arith.minsi %3, %k_len : i32
+      attn.yield %zero, %end, %tail : i32, i32, i32
     }
     ```
   }];
+  let options = [
+    Option<"maxVisible", "max-visible", "unsigned", "3",
+           "visible intervals at most">,
+    Option<"maxHidden", "max-hidden", "unsigned", "2",
+           "hidden intervals at most, without the tail">];
 }
 
 def UseExp2 : Attn_KernelPass<"attn-use-exp2"> {

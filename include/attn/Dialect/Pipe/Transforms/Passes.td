@@ -143,23 +143,22 @@ def PlaceWaits : Pass<"attn-place-waits"> {
 }
 
 def SplitRange : Pass<"attn-split-range"> {
-  let summary = "Splits the key loop into partial, full and partial ranges";
+  let summary = "Splits the key loop into partial and full tiles";
   let description = [{
     Late, when the order of the body is final: the one pipelined loop becomes up
-    to three that carry its values on, and masks vanish from the full one. A
-    range that is empty for every launch is left out; without a full range one
-    partial loop is left. Before:
+    to two that carry its values on, and masks vanish from the full one. A part
+    that is empty for every launch is left out. Either keeps, of the ranges of
+    `tile.key_at`, those in which its places can lie. Before:
 
     ```mlir
-    tile.for_keys mixed (%k0) in (%begin, %end) full (%fb, %fe) step 64 ...
+    tile.for_keys mixed (%k0) in (%begin, %end) full below %fe step 64 ...
     ```
 
     After:
 
     ```mlir
     tile.for_keys partial (%k0) in (%fe, %end) step 64 ...
-    tile.for_keys full (%k0) in (%fb, %fe) step 64 ...
-    tile.for_keys partial (%k0) in (%begin, %fb) step 64 ...
+    tile.for_keys full (%k0) in (%begin, %fe) step 64 ...
     ```
   }];
 }

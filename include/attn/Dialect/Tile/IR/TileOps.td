@@ -74,33 +74,34 @@ def Tile_RangeKind : I32EnumAttr<"RangeKind", "which key tiles a loop visits", [
 }
 
 def Tile_ForKeysOp : Tile_Op<"for_keys", [SingleBlock, AttrSizedOperandSegments]> {
-  let summary = "visits key tiles from right to left";
+  let summary = "visits key tiles";
   let description = [{
-    Runs the body for `k0 = end - step, end - 2 step, ..., begin`. `begin` and
-    `end` are multiples of `step`, as are `full_begin` and `full_end`, which
-    bound the tiles that every row of the work item sees completely: there
-    `tile.mask` is the identity. Right to left, so that the tiles which need a
-    mask under a causal one come first.
+    The tiles to be visited lie side by side at places `begin, begin + step, ...`,
+    multiples of `step`, up to `end`; the body runs for each place, from right to
+    left. Which keys lie there says `tile.key_at`; where the visited keys are one
+    range, a place is its first key.
 
-    A `mixed` loop (the only kind before `attn-split-range`) has the full range;
-    a `partial` or `full` loop is one piece of it and has none.
+    In tiles at places left of `full_end` every row of the work item sees every
+    key: there `tile.mask` is the identity. So the tiles that need a mask come
+    first; those, and then the full ones, in falling order of their keys. A `mixed` loop (the only kind before `attn-split-range`) says where
+    those tiles are; a `partial` or `full` loop is one part of it and does not.
 
     A carried value that reaches neither a used result nor an effect is dropped,
     with all that computes it.
 
-    Constraints: (T12) a full range stands exactly on a `mixed` loop, and the
-    step is positive; (T13) the body takes an i32 and the carried values, and
-    initial, carried, yielded and result types are the same.
+    Constraints: (T12) the end of the full tiles stands exactly on a `mixed` loop,
+    and the step is positive; (T13) the body takes an i32 and the carried values,
+    and initial, carried, yielded and result types are the same.
 
     ```mlir
-    %sum = tile.for_keys mixed (%k0) in (%begin, %end) full (%fb, %fe) step 64 iter(%acc = %zero) : (f32) {
+    %sum = tile.for_keys mixed (%place) in (%begin, %end) full below %fe step 64 iter(%acc = %zero) : (f32) {
       %next = arith.addf %acc, %one : f32
       tile.yield %next : f32
     }
     ```
   }];
-  let arguments = (ins Tile_RangeKind:$kind, I32:$begin, I32:$end, Optional<I32>:$fullBegin,
-                       Optional<I32>:$fullEnd, I64Attr:$step, Variadic<AnyType>:$inits);
+  let arguments = (ins Tile_RangeKind:$kind, I32:$begin, I32:$end, Optional<I32>:$fullEnd, I64Attr:$step,
+                       Variadic<AnyType>:$inits);
   let results = (outs Variadic<AnyType>:$results);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
@@ -108,9 +109,35 @@ def Tile_ForKeysOp : Tile_Op<"for_keys", [SingleBlock, AttrSizedOperandSegments]
   let hasRegionVerifier = 1;
   let hasCanonicalizeMethod = 1;
   let extraClassDeclaration = [{
-    ::mlir::Value getK0() { return getBody().getArgument(0); }
+    ::mlir::Value getPlace() { return getBody().getArgument(0); }
     ::mlir::Block::BlockArgListType getIterArgs() { return getBody().getArguments().drop_front(1); }
   }];
+}
+
+def Tile_KeyAtOp : Tile_Op<"key_at", [Pure, AttrSizedOperandSegments]> {
+  let summary = "the first key of the tile at a place";
+  let description = [{
+    Places of several ranges of keys lie side by side. Thresholds do not rise; a
+    place at or right of the first one lies in the first range, else at or right
+    of the second one in the second range, and so on; `shifts` say how far the keys
+    of each range lie to the right of their places. Places of partial tiles are
+    in the first `partial` ranges, of full tiles in the last `full` ones; the range
+    on the border may count for both.
+
+    Constraint: (T24) there is one more shift than thresholds, and neither part
+    has more ranges than there are.
+
+    ```mlir
+    %k0 = tile.key_at %place [%full_end] shifts [%far, %none] partial 1 full 1
+    ```
+  }];
+  let arguments = (ins I32:$place, Variadic<I32>:$thresholds, Variadic<I32>:$shifts, I64Attr:$partial,
+                       I64Attr:$full);
+  let results = (outs I32:$key);
+  let assemblyFormat = [{$place `[` $thresholds `]` `shifts` `[` $shifts `]` `partial` $partial `full` $full
+                         attr-dict}];
+  let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
 def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator, ReturnLike]> {
@@ -283,7 +310,7 @@ def Tile_MaskOp : Tile_Op<"mask", [RecursiveMemoryEffects, SingleBlock, AllTypes
     Elements for which the region yields false become -inf, exactly (contract
     C2). The region sees the absolute query row and key of a pair:
     `rowBase + index along q`, `keyBase + index along k`.
-    In the full range of a `tile.for_keys` it is the identity.
+    In the full tiles of a `tile.for_keys` it is the identity.
 
     Constraints: (T16) the tile is f32 with the axes q and k in this order; (T9)
     two i32 block arguments; (T10) the region yields one i1.

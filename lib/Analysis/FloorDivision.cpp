@@ -1,0 +1,99 @@
+//===- FloorDivision.cpp - Floor divisions in rules ---------------------===//
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Analysis/FloorDivision.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace attn;
+
+using arith::CmpIPredicate;
+
+std::optional<int64_t> FloorDivision::getConstantDivisor() const {
+  if (!divisor)
+    return int64_t(1) << shift;
+  APInt constant;
+  if (matchPattern(divisor, m_ConstantInt(&constant)))
+    return constant.getSExtValue();
+  return std::nullopt;
+}
+
+/// Whether `condition` is `remainder != 0 && (remainder ^ divisor) < 0`: where
+/// rounding towards zero and floor differ.
+static bool isRoundedUp(Value condition, Value remainder, Value divisor) {
+  auto both = condition.getDefiningOp<arith::AndIOp>();
+  if (!both)
+    return false;
+  auto inexact = both.getLhs().getDefiningOp<arith::CmpIOp>();
+  auto differ = both.getRhs().getDefiningOp<arith::CmpIOp>();
+  auto signs =
+      differ ? differ.getLhs().getDefiningOp<arith::XOrIOp>() : arith::XOrIOp();
+  return inexact && signs && inexact.getPredicate() == CmpIPredicate::ne &&
+         inexact.getLhs() == remainder &&
+         matchPattern(inexact.getRhs(), m_Zero()) &&
+         differ.getPredicate() == CmpIPredicate::slt &&
+         matchPattern(differ.getRhs(), m_Zero()) &&
+         signs.getLhs() == remainder && signs.getRhs() == divisor;
+}
+
+/// select(rounded up, x / y - 1, x / y).
+static std::optional<FloorDivision> matchAdjusted(arith::SelectOp select) {
+  auto quotient = select.getFalseValue().getDefiningOp<arith::DivSIOp>();
+  auto less = select.getTrueValue().getDefiningOp<arith::SubIOp>();
+  if (!quotient || !less || less.getLhs() != quotient.getResult() ||
+      !matchPattern(less.getRhs(), m_One()))
+    return std::nullopt;
+  for (Operation *user : quotient.getLhs().getUsers())
+    if (auto remainder = dyn_cast<arith::RemSIOp>(user);
+        remainder && remainder.getLhs() == quotient.getLhs() &&
+        remainder.getRhs() == quotient.getRhs() &&
+        isRoundedUp(select.getCondition(), remainder, quotient.getRhs()))
+      return FloorDivision{quotient.getLhs(), quotient.getRhs()};
+  return std::nullopt;
+}
+
+std::optional<FloorDivision> attn::matchFloorDivision(Value value,
+                                                      RuleRanges &ranges) {
+  Operation *op = value.getDefiningOp();
+  if (auto quotient = dyn_cast_or_null<arith::DivSIOp>(op)) {
+    if (ranges.of(quotient.getLhs()).low < 0 ||
+        ranges.of(quotient.getRhs()).low < 0)
+      return std::nullopt;
+    return FloorDivision{quotient.getLhs(), quotient.getRhs()};
+  }
+  APInt amount;
+  if (auto shift = dyn_cast_or_null<arith::ShRSIOp>(op)) {
+    if (!matchPattern(shift.getRhs(), m_ConstantInt(&amount)) ||
+        amount.uge(amount.getBitWidth() - 1))
+      return std::nullopt;
+    return FloorDivision{shift.getLhs(), Value(),
+                         static_cast<unsigned>(amount.getZExtValue())};
+  }
+  auto select = dyn_cast_or_null<arith::SelectOp>(op);
+  if (!select)
+    return std::nullopt;
+  if (std::optional<FloorDivision> adjusted = matchAdjusted(select))
+    return adjusted;
+  // y == 0 ? 0 : x / (y == 0 ? 1 : y)
+  auto isZero = select.getCondition().getDefiningOp<arith::CmpIOp>();
+  std::optional<FloorDivision> guarded =
+      isZero && matchPattern(select.getTrueValue(), m_Zero())
+          ? matchFloorDivision(select.getFalseValue(), ranges)
+          : std::nullopt;
+  auto divisor = guarded && guarded->divisor
+                     ? guarded->divisor.getDefiningOp<arith::SelectOp>()
+                     : arith::SelectOp();
+  if (!divisor || divisor.getCondition() != select.getCondition() ||
+      isZero.getPredicate() != CmpIPredicate::eq ||
+      isZero.getLhs() != divisor.getFalseValue() ||
+      !matchPattern(isZero.getRhs(), m_Zero()) ||
+      !matchPattern(divisor.getTrueValue(), m_One()))
+    return std::nullopt;
+  return FloorDivision{guarded->dividend, divisor.getFalseValue()};
+}
