@@ -21,9 +21,11 @@
 
 namespace attn {
 
-/// What a mask, a score or a sink needs registers for, and which kernels a row
-/// is for: those that need no more.
-enum class Rules { None, NoTensors, Any };
+/// How many registers the mask and the score of a kernel take, and which
+/// kernels a row is for: those that need no more. Light: a few sums and
+/// comparisons. Heavy: tens of operations for a pair. Medium: in between, or
+/// elements of tensors, and their addresses, are held over the key loop.
+enum class Rules { None, Light, Medium, Heavy };
 
 /// Which instruction multiplies tiles: it decides what fits.
 enum class Engine { MmaSync, Wgmma };
@@ -31,8 +33,8 @@ enum class Engine { MmaSync, Wgmma };
 /// A row: the tile of problems whose head dimensions are at most `maxQK` and
 /// `maxV`, with or without rules, on targets with shared memory for `blocks` of
 /// it. The first that matches counts. Every row fits the shared memory of every
-/// target of its engine, and the registers of a thread (no spills in the shipped
-/// specifications).
+/// target of its engine, and the registers of a thread (no spills in the
+/// shipped specifications).
 struct TileChoice {
   Engine engine;
   int64_t maxQK, maxV;

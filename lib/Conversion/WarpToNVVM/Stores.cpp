@@ -205,12 +205,14 @@ struct StoreGlobalLowering : WarpPattern<StoreGlobalOp> {
     bool isTurned = type.isPacked() && op.getCols() % (8 * quad) == 0;
     Value inQuad = emitter.remainder(position.lane(emitter), quad);
     Value column = emitter.mul(inQuad, emitter.i32(isTurned ? 8 : 2));
-    int64_t step = isTurned ? quad : 1; // groups of 8 columns in one store
+    // Groups of 8 columns, and how many are stored at once.
+    int64_t groups = static_cast<int64_t>(op.getCols()) / 8;
+    int64_t step = isTurned ? quad : 1;
     // Lanes exchange what they hold before some of them have no row.
     SmallVector<Value> values;
     for (int64_t mt = 0; mt < type.getRowTiles(); ++mt)
       for (int64_t h = 0; h < 2; ++h)
-        for (int64_t n8 = 0; n8 < op.getCols() / 8; n8 += step) {
+        for (int64_t n8 = 0; n8 < groups; n8 += step) {
           SmallVector<Value> pairs;
           for (int64_t group = n8; group < n8 + step; ++group)
             pairs.push_back(
@@ -226,7 +228,7 @@ struct StoreGlobalLowering : WarpPattern<StoreGlobalOp> {
                      emitter.extend(column));
                  Value pointer = emitter.offset(op.getDestination(), elements,
                                                 type.getElementType());
-                 for (int64_t n8 = 0; n8 < op.getCols() / 8; n8 += step)
+                 for (int64_t n8 = 0; n8 < groups; n8 += step)
                    LLVM::StoreOp::create(
                        rewriter, op.getLoc(), values[next++],
                        emitter.offset(pointer, n8 * 4 * pairBytes(type)),

@@ -22,7 +22,8 @@ TEST(TileTable, EveryHeadDimFitsEveryTarget) {
     for (Engine engine : {Engine::MmaSync, Engine::Wgmma})
       for (int64_t qk = headDimStep; qk <= maxHeadDim; qk += headDimStep)
         for (int64_t v = headDimStep; v <= maxHeadDim; v += headDimStep)
-          for (Rules rules : {Rules::None, Rules::NoTensors, Rules::Any}) {
+          for (Rules rules :
+               {Rules::None, Rules::Light, Rules::Medium, Rules::Heavy}) {
             if (engine == Engine::Wgmma && !target.hasWgmma)
               continue;
             const TileChoice *choice =
@@ -42,21 +43,20 @@ TEST(TileTable, EveryHeadDimFitsEveryTarget) {
           }
 }
 
-/// The first row that matches counts: what reads tensors must not get the tile
-/// of what does not, and the other way round.
+/// The first row that matches counts: heavy rules must not get the tile
+/// of light ones, and the other way round.
 TEST(TileTable, RulesChooseTheRow) {
   const layout::GpuTarget &target = *layout::findGpuTarget("sm_80");
   auto choose = [&](Rules rules) {
     return chooseTile(target, Engine::MmaSync, 64, 64, rules, elementBytes);
   };
   const TileChoice *none = choose(Rules::None);
-  const TileChoice *some = choose(Rules::NoTensors);
-  const TileChoice *any = choose(Rules::Any);
+  const TileChoice *some = choose(Rules::Light);
+  const TileChoice *many = choose(Rules::Medium);
   EXPECT_EQ(none->rules, Rules::None);
-  EXPECT_EQ(some->rules, Rules::NoTensors);
-  EXPECT_EQ(any->rules, Rules::Any);
+  EXPECT_EQ(some->rules, Rules::Light);
   EXPECT_GT(none->tileN, some->tileN);
-  EXPECT_GT(some->tileN, any->tileN);
+  EXPECT_GT(some->tileN, many->tileN);
 }
 
 /// One stage counts on a second block, for which sm_89 has no shared memory.
@@ -74,7 +74,8 @@ TEST(TileTable, BlocksNeedSharedMemory) {
 
 TEST(TileTable, NoTilePastTheTable) {
   EXPECT_EQ(chooseTile(*layout::findGpuTarget("sm_80"), Engine::MmaSync,
-                       maxHeadDim + headDimStep, 64, Rules::Any, elementBytes),
+                       maxHeadDim + headDimStep, 64, Rules::Heavy,
+                       elementBytes),
             nullptr);
 }
 
