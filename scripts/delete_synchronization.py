@@ -12,11 +12,13 @@ fence, mbarrier operation, commit or wait (a wait with a result always succeeds)
 has a transaction count 16 bytes or an arrival count 1 too large or too small. Wrong
 numbers are not enough: it counts as found only when a run prints a finding. Mutants
 that equivalent_mutants.txt lists with a reason are allowed to live, and only those.
+
+A mutant of a statement that no run comes to would live whatever it is. So each
+survivor's statement becomes a trap, once: where that is silent, the runs are too few.
 """
 
 import argparse
 import concurrent.futures
-import fnmatch
 import json
 import pathlib
 import re
@@ -25,6 +27,8 @@ import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
+
+from equivalent_mutants import Equivalents, contexts_of
 
 # A statement: guard, opcode, operands.
 STATEMENT = re.compile(r"(?P<guard>@!?[%\w]+\s+)?(?P<opcode>[a-z][\w.:]*)(?P<operands>[^;{}]*(\{[^;}]*\}[^;{}]*)*);")
@@ -35,20 +39,25 @@ SYNCHRONIZATION = re.compile(
 # "  shared-race: line 12: `...`: block ..." in the output of either tool.
 FINDING = re.compile(r"\s([a-z][a-z-]+): line (\d+): `")
 TRANSACTION_STEP = 16
-EQUIVALENT = pathlib.Path(__file__).parent / "equivalent_mutants.txt"
 
 
 @dataclass
 class Mutant:
     line: int
     opcode: str
-    index: int  # among the kernel's statements with this opcode
+    ordinal: int  # among the kernel's statements with this opcode, from 1
     change: str
+    context: str  # what stands before and behind: equivalent_mutants.py
     statement: str
     text: str  # of the whole kernel
+    trapped: str  # the same with a trap in place of the statement
 
-    def key(self):
-        return self.opcode, str(self.index), self.change
+
+@dataclass
+class Verdict:
+    mutant: Mutant
+    kind: str  # found, equivalent, missed, unreached or stale
+    words: str
 
 
 def last_operand_plus(statement, opcode, operands, step):
@@ -76,55 +85,67 @@ def changes_of(statement, opcode, operands):
             yield f"{step:+d} arrivals", last_operand_plus(statement, opcode, operands, step)
 
 
-def mutants_of(ptx):
-    count = {}
+def statements_of(ptx):
+    """Every statement of the kernel's body."""
     body = ptx.index("{", ptx.index(".entry"))
     # Comments are blanked, so that what they say is not code.
     bare = re.sub(r"//[^\n]*", lambda comment: " " * len(comment.group()), ptx)
-    for match in STATEMENT.finditer(bare, body + 1):
+    return list(STATEMENT.finditer(bare, body + 1))
+
+
+def mutants_of(ptx):
+    count = {}
+    statements = statements_of(ptx)
+    contexts = contexts_of([match["opcode"] for match in statements])
+    for match, context in zip(statements, contexts):
         opcode = match["opcode"]
         if not SYNCHRONIZATION.match(opcode):
             continue
         count[opcode] = count.get(opcode, 0) + 1
         statement = match.group()
         line = ptx.count("\n", 0, match.start()) + 1
-        for change, replacement in changes_of(statement, opcode, match["operands"]):
+        shown = re.sub(r"\s+", " ", statement)
+
+        def replaced(replacement):
             replacement += "\n" * (statement.count("\n") - replacement.count("\n"))
-            text = ptx[: match.start()] + replacement + ptx[match.end() :]
-            shown = re.sub(r"\s+", " ", statement)
-            yield Mutant(line, opcode, count[opcode], change, shown, text)
+            return ptx[: match.start()] + replacement + ptx[match.end() :]
+
+        trapped = replaced(f"{match['guard'] or ''}trap;")
+        for change, replacement in changes_of(statement, opcode, match["operands"]):
+            yield Mutant(line, opcode, count[opcode], change, context, shown, replaced(replacement), trapped)
 
 
 class Runner:
     """Runs a kernel's text by the tool that its file belongs to."""
 
-    def __init__(self, options):
-        self.options = options
+    def __init__(self, tool, file, runs, kernel=0, timeout=120, quick=False):
+        self.tool, self.file, self.runs, self.kernel, self.timeout = tool, file, runs, kernel, timeout
+        self.quick = quick
         self.package = None
-        if options.file.suffix == ".ptx":
-            self.ptx = options.file.read_text()
+        if file.suffix == ".ptx":
+            self.ptx = file.read_text()
         else:
-            self.package = json.loads(options.file.read_text())
-            self.ptx = self.package["kernels"][options.kernel]["ptx"]
+            self.package = json.loads(file.read_text())
+            self.ptx = self.package["kernels"][kernel]["ptx"]
 
     def command(self, file, run):
-        extra = ["--device=sim", "--check", "--rows=1"] if self.package else [f"--variant={self.options.file.stem}"]
-        return [self.options.tool, file, *extra, *shlex.split(run)]
+        extra = ["--device=sim"] if self.package else [f"--variant={self.file.stem}"]
+        return [self.tool, file, *extra, *shlex.split(run)]
 
-    def first_finding(self, ptx):
+    def first_finding(self, ptx, runs=None):
         """(check, line) of the first finding of the first run that has one; None when all are silent."""
         contents = ptx
         if self.package:
             kernels = list(self.package["kernels"])
-            kernels[self.options.kernel] = dict(kernels[self.options.kernel], ptx=ptx)
+            kernels[self.kernel] = dict(kernels[self.kernel], ptx=ptx)
             contents = json.dumps(dict(self.package, kernels=kernels))
-        with tempfile.NamedTemporaryFile("w", suffix=self.options.file.suffix) as file:
+        with tempfile.NamedTemporaryFile("w", suffix=self.file.suffix) as file:
             file.write(contents)
             file.flush()
-            for run in self.options.run:
+            for run in runs or self.runs:
                 command = self.command(file.name, run)
                 try:
-                    done = subprocess.run(command, capture_output=True, text=True, timeout=self.options.timeout)
+                    done = subprocess.run(command, capture_output=True, text=True, timeout=self.timeout)
                 except subprocess.TimeoutExpired:
                     continue
                 output = done.stdout + done.stderr
@@ -132,19 +153,55 @@ class Runner:
                     return found.groups()
                 if "PTX line" in output or done.returncode < 0:
                     sys.exit(f"the mutant does not run: {output.strip()[:300]}")
+                if done.returncode not in (0, 1):  # sim_spike looks at the numbers too
+                    sys.exit(f"{shlex.join(command)}: {output.strip()[:300]}")
         return None
 
+    def judge(self, mutant, equivalents):
+        reason = equivalents.reason(mutant)
+        found = self.first_finding(mutant.text, self.runs[:1] if reason and self.quick else None)
+        if found:
+            words = f"{found[0]} in line {found[1]}"
+            return Verdict(mutant, "stale" if reason else "found", words)
+        # Of several traps that a block comes to, each is reported.
+        trap = self.first_finding(mutant.trapped)
+        if not trap:
+            reason = equivalents.reason(mutant, change="unreached")
+            return Verdict(mutant, "equivalent" if reason else "unreached", reason or "no run comes to it")
+        if reason:
+            return Verdict(mutant, "equivalent", reason)
+        return Verdict(mutant, "missed", f"{mutant.opcode} | {mutant.change} | {mutant.context} | #{mutant.ordinal}")
 
-def read_equivalent(stem):
-    """{key: reason} of the mutants of this kernel that may live."""
-    reasons = {}
-    for line in EQUIVALENT.read_text().splitlines():
-        if not line.strip() or line.startswith("#"):
-            continue
-        kernels, opcode, index, change, reason = (field.strip() for field in line.split("|", 4))
-        if any(fnmatch.fnmatch(stem, kernel.strip()) for kernel in kernels.split(",")):
-            reasons[opcode, index, change] = reason
-    return reasons
+
+WORDS = {
+    "found": "",
+    "equivalent": "equivalent: ",
+    "missed": "NOT FOUND: ",
+    "unreached": "NOT REACHED: ",
+    "stale": "LISTED AS EQUIVALENT, but ",
+}
+
+
+def try_all(runner, equivalents, sample=None, jobs=1, print_line=print):
+    """The verdicts of all mutants, or of `sample` of them, evenly spread."""
+    if found := runner.first_finding(runner.ptx):
+        sys.exit(f"{runner.file.stem}: the unchanged kernel has a finding: {found[0]} in line {found[1]}")
+    mutants = list(mutants_of(runner.ptx))
+    if sample and sample < len(mutants):
+        mutants = [mutants[i * len(mutants) // sample] for i in range(sample)]
+    verdicts = []
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        for verdict in pool.map(lambda mutant: runner.judge(mutant, equivalents), mutants):
+            mutant = verdict.mutant
+            print_line(
+                f"line {mutant.line}: {mutant.statement} {mutant.change}: {WORDS[verdict.kind]}{verdict.words}"
+            )
+            verdicts.append(verdict)
+    return verdicts
+
+
+def counts_of(verdicts):
+    return {kind: sum(verdict.kind == kind for verdict in verdicts) for kind in WORDS}
 
 
 def main():
@@ -153,38 +210,19 @@ def main():
     parser.add_argument("file", type=pathlib.Path)
     parser.add_argument("--run", action="append", required=True, help="options of one run")
     parser.add_argument("--kernel", type=int, default=0, help="of the package")
+    parser.add_argument("--group", default="", help="of equivalent_mutants.txt (default: the file's name)")
     parser.add_argument("--timeout", type=float, default=120)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--sample", type=int, help="only so many mutants, evenly spread")
+    parser.add_argument("--quick", action="store_true", help="only the first run for those listed as equivalent")
     options = parser.parse_args()
 
-    runner = Runner(options)
-    if found := runner.first_finding(runner.ptx):
-        sys.exit(f"the unchanged kernel has a finding: {found[0]} in line {found[1]}")
-    mutants = list(mutants_of(runner.ptx))
-    if options.sample and options.sample < len(mutants):
-        mutants = [mutants[i * len(mutants) // options.sample] for i in range(options.sample)]
-    equivalent = read_equivalent(options.file.stem)
-    found_count = allowed = missed = stale = 0
-    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        results = pool.map(runner.first_finding, (mutant.text for mutant in mutants))
-        for mutant, found in zip(mutants, results):
-            reason = equivalent.get(mutant.key())
-            if found:
-                found_count += 1
-                verdict = f"{found[0]} in line {found[1]}"
-                if reason:
-                    stale += 1
-                    verdict += " (LISTED AS EQUIVALENT)"
-            elif reason:
-                allowed += 1
-                verdict = f"equivalent: {reason}"
-            else:
-                missed += 1
-                verdict = f"NOT FOUND ({mutant.opcode} | {mutant.index} | {mutant.change})"
-            print(f"line {mutant.line}: {mutant.statement} {mutant.change}: {verdict}", flush=True)
-    print(f"{options.file.stem}: {len(mutants)} mutants, {found_count} found, {allowed} equivalent, {missed} missed")
-    return 1 if missed or stale else 0
+    runner = Runner(options.tool, options.file, options.run, options.kernel, options.timeout, options.quick)
+    equivalents = Equivalents(options.group or options.file.stem)
+    verdicts = try_all(runner, equivalents, options.sample, options.jobs, lambda line: print(line, flush=True))
+    counts = counts_of(verdicts)
+    print(f"{options.file.stem}: {len(verdicts)} mutants, " + ", ".join(f"{n} {kind}" for kind, n in counts.items()))
+    return 1 if counts["missed"] or counts["unreached"] or counts["stale"] else 0
 
 
 if __name__ == "__main__":
