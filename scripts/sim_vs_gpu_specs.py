@@ -113,12 +113,13 @@ def compare_o(ours, theirs, outcome):
     width = ours.shape[-1]
     for start in range(0, len(ours.values), width):
         a, b = ours.values[start : start + width], theirs.values[start : start + width]
-        if a == b:
+        if a.tobytes() == b.tobytes():
             continue
-        pairs = [(x, y) for x, y in zip(a, b) if not same(x, y)]
-        outcome.o_differ += len(pairs)
+        outcome.o_differ += sum(x != y for x, y in zip(array.array("I", a.tobytes()), array.array("I", b.tobytes())))
         largest = max((abs(y) for y in b if y == y), default=0)
-        for x, y in pairs:
+        for x, y in zip(a, b):
+            if same(x, y):
+                continue
             error = abs(x - y) / largest if largest else float("inf")
             outcome.o_error = max(outcome.o_error, error if error == error else float("inf"))
 
