@@ -64,7 +64,7 @@ public:
       if (auto store = dyn_cast<tile::StoreOp>(op))
         stores.push_back(store);
     });
-    itemSlots = slotsForItems(loads, stores);
+    planItems(loads, stores);
     for (tile::LoadOp load : loads)
       routeLoad(load);
     for (tile::StoreOp store : stores)
@@ -136,31 +136,26 @@ private:
     return target && bytes + barrierBytes <= target->sharedBytesPerBlock;
   }
 
-  /// Slots of what is loaded once for a work item (Q) by another role: with
-  /// two, the next item's is there when the fastest warps begin it, while the
-  /// slowest still read this one's. The output's own memory comes first.
-  int64_t slotsForItems(ArrayRef<tile::LoadOp> loads,
-                        ArrayRef<tile::StoreOp> stores) {
-    int64_t bytes = 0;
+  /// Shares out what memory the rings of another role leave: a second slot of
+  /// what is loaded once for a work item (Q), so that the next item's is there
+  /// when the fastest warps begin it while the slowest still read this one's;
+  /// and beside it, where that fits too, memory for the output.
+  void planItems(ArrayRef<tile::LoadOp> loads, ArrayRef<tile::StoreOp> stores) {
+    int64_t rings = 0, items = 0, outputs = 0;
     for (tile::LoadOp load : loads) {
-      bool once = !load->getParentOfType<tile::ForKeysOp>();
-      bytes += bytesOf(load.getTile().getType()) * (once ? 2 : stages);
+      int64_t bytes = bytesOf(load.getTile().getType());
+      if (load->getParentOfType<tile::ForKeysOp>())
+        rings += bytes * stages;
+      else
+        items += bytes;
     }
     for (tile::StoreOp store : stores)
       if (Type element = store.getView().getType().getElementType();
           !element.isF32())
-        bytes += bytesOf(cast<tile::ValType>(store.getTile().getType())
-                             .withElementType(element));
-    return schedule.hasProducer() && fits(bytes) ? 2 : 1;
-  }
-
-  /// Bytes of the slots of every channel, and of one more for `tile`.
-  int64_t bytesWith(tile::ValType tile) {
-    int64_t bytes = bytesOf(tile);
-    for (auto channel : role.getBody().getOps<pipe::OpenOp>())
-      bytes += channel.getChannel().getType().getDepth() *
-               bytesOf(channel.getChannel().getType().getTile());
-    return bytes;
+        outputs += bytesOf(cast<tile::ValType>(store.getTile().getType())
+                               .withElementType(element));
+    itemSlots = schedule.hasProducer() && fits(rings + 2 * items) ? 2 : 1;
+    stagesOutput = fits(rings + 2 * items + outputs);
   }
 
   bool isFed() { return unringed && unringed.getChannel().getType().getFed(); }
@@ -211,7 +206,7 @@ private:
     // Q, which is idle while a work item ends. If another role already loads
     // the next Q by then, in memory of its own; without that the lanes exchange
     // what they hold, and Q need not wait for O.
-    if (isFed() && !fits(bytesWith(type))) {
+    if (isFed() && !stagesOutput) {
       store.getTileMutable().assign(tile);
       return;
     }
@@ -231,6 +226,7 @@ private:
   pipe::RoleOp role;
   ir::ScheduleAttr schedule;
   int64_t stages, itemSlots = 1;
+  bool stagesOutput = false; ///< in memory of its own
   IRRewriter rewriter;
   /// How many channels were opened for views of each name.
   llvm::StringMap<int64_t> channelsOf;
