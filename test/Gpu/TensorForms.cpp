@@ -221,16 +221,13 @@ void addStores(Forms &forms, const Tile &tile) {
     forms.push_back(storeForm(tile, ", over the end", overEnd(tile), op));
 }
 
-/// What the PTX ISA does not speak of.
+/// What the PTX ISA does not speak of; what is known of it was found on an H200.
 void addUnclear(Forms &forms) {
   const Tile &line = tiles[0];
-  const char *outside = "a GPU may refuse stores that begin outside the tensor";
   MicroForm form = storeForm(line, ", from before the tensor", {-16});
-  form.known = outside;
+  form.known = "a GPU refuses stores that begin before the tensor";
   forms.push_back(form);
-  form = storeForm(line, ", all past the tensor", {512});
-  form.known = outside;
-  forms.push_back(form);
+  forms.push_back(storeForm(line, ", all past the tensor", {512}));
   form = storeForm(ragged, ", over the end", {64, 41});
   form.known = "a GPU stores whole pieces of 16 bytes";
   forms.push_back(form);
@@ -238,7 +235,7 @@ void addUnclear(Forms &forms) {
   form.name += ", from multiples of 8 bytes";
   size_t step = form.body.find("%x20, 16, -32");
   form.body.replace(step, 13, "%x20, 8, -16");
-  form.known = "a GPU may take multiples of 16 bytes only";
+  form.known = "a GPU takes multiples of 16 bytes only";
   forms.push_back(form);
 }
 
