@@ -221,7 +221,8 @@ void addStores(Forms &forms, const Tile &tile) {
     forms.push_back(storeForm(tile, ", over the end", overEnd(tile), op));
 }
 
-/// What the PTX ISA does not speak of; what is known of it was found on an H200.
+/// What the PTX ISA does not speak of; what is known of it was found on an
+/// H200.
 void addUnclear(Forms &forms) {
   const Tile &line = tiles[0];
   MicroForm form = storeForm(line, ", from before the tensor", {-16});
