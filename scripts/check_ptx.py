@@ -93,8 +93,10 @@ def check_loops(tool, spec, target):
         where = WITHOUT_FULL_TILES.relative_to(ROOT)
         return Result(name, not unmasked, text if not unmasked else f"{text}: remove its line from {where}")
     # A tail of keys needs a mask whatever the rule is.
-    if len(unmasked) != 1 or len(loops) < 2:
-        return Result(name, False, f"{text}: expected one loop without a mask and others with, found {len(unmasked)}")
+    if len(unmasked) != 1 or len(loops) != 2:
+        return Result(
+            name, False, f"{text}: expected a loop without a mask and one with, found {len(unmasked)} of {len(loops)}"
+        )
     return Result(name, True, text)
 
 
