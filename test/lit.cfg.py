@@ -8,7 +8,7 @@ import lit.formats
 config.name = "attn"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir", ".attn", ".ptx", ".test"]
-config.excludes = ["Inputs", "Unit", "bad"]
+config.excludes = ["Fuzz", "Inputs", "Unit", "bad"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.attn_build_dir, "test")
 
