@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 # Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Runs every combination of the knobs of `schedule fa3` through `attn-run --check`.
+"""Runs every combination of the knobs of a schedule through `attn-run --check`.
 
 scripts/check_schedules.py --device sim build/tools/attn-run/attn-run
 scripts/check_schedules.py --device sim --filter d256 ATTN_RUN
 
-Kernels (masks, a score, groups, head dims) x overlap x turns x consumers x stages.
-A combination that the compiler must refuse is expected to be refused, with its message.
+Two products. What multiplies x what loads x who loads x overlap x turns x consumers, for
+each target (the table of docs/AddingASchedule.md); and, with what schedule fa3 takes for
+the first three, kernels (masks, a score, groups, head dims) x overlap x turns x consumers
+x stages. A combination that the compiler must refuse is expected to be refused, with its
+message.
 
 Tiles are small, so that few keys make several of them.
 """
@@ -24,15 +27,16 @@ import subprocess
 import sys
 import tempfile
 
-TARGET = "sm_90a"
+TARGETS = ("sm_90a", "sm_80")  # with and without wgmma and TMA
 OVERLAPS, TURNS, CONSUMERS, STAGES = (0, 1), (False, True), (1, 2, 3), (1, 2, 3)
+MMAS, LOADERS, PRODUCERS = ("sync", "wgmma"), ("cp_async", "tma"), (False, True)
 
 SPEC = """import "std"
 attention {name} {{
   dtype {dtype}
   heads {heads}
   head_dim {dim}
-  schedule fa3 (tile = {rows} x {keys}, stages = {stages}, consumers = {consumers}, overlap = {overlap}, turns = {turns}, persistent = {persistent})
+  schedule {family} (tile = {rows} x {keys}, stages = {stages}, consumers = {consumers}, overlap = {overlap}, turns = {turns}, persistent = {persistent}, mma = {mma}, loader = {loader}, producer = {producer})
   {fields}
 }}
 """
@@ -48,7 +52,8 @@ class Kernel:
     heads: str = "2"
     dtype: str = "bf16"
     keys: int = 32  # of a tile
-    persistent: str = "true"
+    persistent: bool = True
+    stages: int = 2  # where they are no axis
     options: tuple = ()
 
 
@@ -64,7 +69,18 @@ KERNELS = [
     Kernel("d256", "mask causal", dim="256", keys=16),
     Kernel("lse", "outputs lse mask causal"),
     # Every n-th item in place of the next one that is free.
-    Kernel("striding", "mask causal", persistent="false"),
+    Kernel("striding", "mask causal", persistent=False),
+]
+
+
+# For every engine, loader and role. Slots of one tile and of two are different pipelines
+# where a role feeds itself.
+EVERYWHERE = [
+    Kernel("causal_1", "mask causal", stages=1),
+    Kernel("causal_2", "mask causal", heads="4 / 2"),
+    Kernel(
+        "rules", "param left : i32 = 40\n  score (s, q, k) = 8.0 * tanh(s / 8.0) - 0.25 * (q - k)\n"
+        "  mask (h, q, k) = window(q, k, left, 0) || (h == 1 && k < 9)", dim="72 / 40", dtype="f16"),
 ]
 
 
@@ -74,32 +90,46 @@ class Schedule:
     turns: bool
     consumers: int
     stages: int
+    target: str = "sm_90a"
+    mma: str = "wgmma"
+    loader: str = "tma"
+    producer: bool = True
 
     def __str__(self):
         turns = "turns" if self.turns else "no turns"
-        return f"overlap {self.overlap}, {turns}, consumers {self.consumers}, stages {self.stages}"
+        loads = "producer" if self.producer else "self-fed"
+        return (f"{self.target}, {self.mma}, {self.loader}, {loads}, overlap {self.overlap}, {turns}, "
+                f"consumers {self.consumers}, stages {self.stages}")
 
 
 def refusal(kernel, schedule):
-    """What the compiler must say, or None."""
+    """What the compiler must say, or None: the table of docs/AddingASchedule.md."""
+    if schedule.mma == "wgmma" and schedule.target != "sm_90a":
+        return "'mma' = wgmma, the default of schedule fa3, needs an instruction of sm_90a"
+    if schedule.loader == "tma" and schedule.target != "sm_90a":
+        return "'loader' = tma needs the tensor copies of sm_90a"
+    if schedule.turns and schedule.consumers == 1:
+        return "'turns' needs two or three consumers"
     if kernel.dim == "256" and schedule.consumers == 3:
         return "one product of tile 192 x 16 needs 158 registers in a thread of 12 warps, which has 128 at launch"
-    if schedule.turns and schedule.consumers == 1:
-        return "'turns' needs at least two consumers"
     return None
 
 
 def write_spec(folder, kernel, schedule):
-    path = folder / f"{kernel.name}-{schedule.overlap}-{schedule.turns}-{schedule.consumers}-{schedule.stages}.attn"
+    path = folder / (re.sub(r"\W+", "-", f"{kernel.name} {schedule}") + ".attn")
+    word = lambda flag: "true" if flag else "false"
     knobs = {**dataclasses.asdict(kernel), **dataclasses.asdict(schedule)}
-    knobs["turns"] = "true" if schedule.turns else "false"
+    knobs["turns"], knobs["producer"] = word(schedule.turns), word(schedule.producer)
+    # Items are claimed by the role that loads.
+    knobs["persistent"] = word(schedule.producer and kernel.persistent)
+    knobs["family"] = "fa3" if schedule.producer else "fa2"
     path.write_text(SPEC.format(rows=64 * schedule.consumers, **knobs))
     return path
 
 
 def run(options, folder, kernel, schedule):
     """(name, "passed" or what is wrong, whether it was refused)"""
-    command = [options.tool, write_spec(folder, kernel, schedule), f"--target={TARGET}", f"--device={options.device}", "--check"]
+    command = [options.tool, write_spec(folder, kernel, schedule), f"--target={schedule.target}", f"--device={options.device}", "--check"]
     done = subprocess.run([*command, *LAUNCH, *kernel.options], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     name = f"{kernel.name}: {schedule}"
     expected = refusal(kernel, schedule)
@@ -109,9 +139,15 @@ def run(options, folder, kernel, schedule):
     return name, "passed" if done.returncode == 0 else f"exit code {done.returncode}: {done.stdout}", False
 
 
+def products():
+    for knobs in itertools.product(KERNELS, OVERLAPS, TURNS, CONSUMERS, STAGES):
+        yield knobs[0], Schedule(*knobs[1:])
+    for kernel, *knobs in itertools.product(EVERYWHERE, OVERLAPS, TURNS, CONSUMERS, TARGETS, MMAS, LOADERS, PRODUCERS):
+        yield kernel, Schedule(*knobs[:3], kernel.stages, *knobs[3:])
+
+
 def combinations(options):
-    schedules = [Schedule(*knobs) for knobs in itertools.product(OVERLAPS, TURNS, CONSUMERS, STAGES)]
-    for kernel, schedule in itertools.product(KERNELS, schedules):
+    for kernel, schedule in products():
         if re.search(options.filter, f"{kernel.name}: {schedule}"):
             yield kernel, schedule
 

@@ -45,8 +45,9 @@ const TileChoice *attn::chooseTile(const layout::GpuTarget &target,
   // Each block takes 1 KB more; the largest block leaves that much.
   constexpr int64_t reserved = 1024;
   auto fits = [&](const TileChoice &choice) {
-    SharedUse use = sharedUse(engine, headDimQK, headDimV, elementBytes,
-                              choice.tileM, choice.tileN, choice.stages);
+    SharedUse use =
+        sharedUse(engine == Engine::Wgmma, headDimQK, headDimV, elementBytes,
+                  choice.tileM, choice.tileN, choice.stages);
     return choice.blocks * (use.total() + reserved) <=
            target.sharedBytesPerBlock + reserved;
   };
@@ -58,12 +59,12 @@ const TileChoice *attn::chooseTile(const layout::GpuTarget &target,
   return nullptr;
 }
 
-SharedUse attn::sharedUse(Engine engine, int64_t headDimQK, int64_t headDimV,
+SharedUse attn::sharedUse(bool wholePanels, int64_t headDimQK, int64_t headDimV,
                           int64_t elementBytes, int64_t tileM, int64_t tileN,
                           int64_t stages) {
   // An mma contracts 16 elements; a panel of the 128-byte swizzle is whole.
   constexpr int64_t mmaDepth = 16, panelBytes = 128;
-  int64_t unit = engine == Engine::Wgmma ? panelBytes / elementBytes : mmaDepth;
+  int64_t unit = wholePanels ? panelBytes / elementBytes : mmaDepth;
   auto rowBytes = [&](int64_t elements) {
     return (elements + unit - 1) / unit * unit * elementBytes;
   };

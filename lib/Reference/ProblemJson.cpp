@@ -45,6 +45,10 @@ constexpr Word<ScheduleKind> scheduleWords[] = {
 constexpr Word<MaxMode> maxWords[] = {{MaxMode::Exact, "exact"},
                                       {MaxMode::Lazy, "lazy"},
                                       {MaxMode::Stale, "stale"}};
+constexpr Word<MmaKind> mmaWords[] = {{MmaKind::Sync, "sync"},
+                                      {MmaKind::Wgmma, "wgmma"}};
+constexpr Word<LoaderKind> loaderWords[] = {{LoaderKind::CpAsync, "cp_async"},
+                                            {LoaderKind::Tma, "tma"}};
 constexpr Word<DimKind> dimWords[] = {
     {DimKind::Batch, "batch"},      {DimKind::Heads, "heads"},
     {DimKind::KvHeads, "kv_heads"}, {DimKind::QLen, "q_len"},
@@ -76,6 +80,20 @@ std::optional<T> optionalFromJson(const json &in, const char *field) {
                          : std::optional<T>(detail::valueAs<T>(value, field));
 }
 
+template <typename Enum, size_t N>
+json optionalToJson(const std::optional<Enum> &value,
+                    const Word<Enum> (&table)[N]) {
+  return value ? json(wordOf(table, *value)) : json(nullptr);
+}
+
+template <typename Enum, size_t N>
+std::optional<Enum> optionalFromJson(const json &in, const char *field,
+                                     const Word<Enum> (&table)[N]) {
+  if (detail::member(in, field).is_null())
+    return std::nullopt;
+  return enumFromJson(in, field, table);
+}
+
 json scheduleToJson(const Schedule &schedule) {
   return {{"kind", wordOf(scheduleWords, schedule.kind)},
           {"tile_m", optionalToJson(schedule.tileM)},
@@ -85,8 +103,10 @@ json scheduleToJson(const Schedule &schedule) {
           {"overlap", optionalToJson(schedule.overlap)},
           {"turns", optionalToJson(schedule.turns)},
           {"persistent", optionalToJson(schedule.persistent)},
-          {"max", schedule.max ? json(wordOf(maxWords, *schedule.max))
-                               : json(nullptr)}};
+          {"producer", optionalToJson(schedule.producer)},
+          {"max", optionalToJson(schedule.max, maxWords)},
+          {"mma", optionalToJson(schedule.mma, mmaWords)},
+          {"loader", optionalToJson(schedule.loader, loaderWords)}};
 }
 
 Schedule scheduleFromJson(const json &in) {
@@ -99,8 +119,10 @@ Schedule scheduleFromJson(const json &in) {
   schedule.overlap = optionalFromJson<int64_t>(in, "overlap");
   schedule.turns = optionalFromJson<bool>(in, "turns");
   schedule.persistent = optionalFromJson<bool>(in, "persistent");
-  if (!detail::member(in, "max").is_null())
-    schedule.max = enumFromJson(in, "max", maxWords);
+  schedule.producer = optionalFromJson<bool>(in, "producer");
+  schedule.max = optionalFromJson(in, "max", maxWords);
+  schedule.mma = optionalFromJson(in, "mma", mmaWords);
+  schedule.loader = optionalFromJson(in, "loader", loaderWords);
   return schedule;
 }
 

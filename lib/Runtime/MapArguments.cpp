@@ -120,7 +120,9 @@ std::string attn::mapObstacle(const Problem &problem,
     if (bytes < 0 || bytes % unitBytes || bytes >= strideLimitBytes)
       return field + " elements of " + std::to_string(elementBytes) +
              " bytes: a tensor map allows multiples of " +
-             std::to_string(unitBytes) + " bytes below 2^40";
+             std::to_string(unitBytes) +
+             " bytes below 2^40; compile with 'loader = cp_async' in the "
+             "schedule";
   }
   return "";
 }

@@ -26,10 +26,18 @@ void runMemoryFence(Warp &warp, const Inst &) {
 }
 
 /// Of the whole warp, whichever lane runs it: lanes are in step here.
+/// The PTX ISA asks for a proxy fence somewhere on the way from the store to
+/// the access; of a warp's own stores the sanitizer wants it in that warp.
 void runProxyFence(Warp &warp, const Inst &) {
   if (!warp.block->shadow)
     return;
-  warp.clock.fenced[warp.actor] = warp.clock.time[warp.actor];
+  Clock &clock = warp.clock;
+  clock.fenced[warp.actor] = clock.time[warp.actor];
+  // Nobody but who waits for the phase can fence a cp.async that arrives on an
+  // mbarrier: the warp that issued it does not know when it lands.
+  for (size_t actor = warp.block->cluster.actors.warpCount();
+       actor < clock.time.size(); ++actor)
+    clock.fenced[actor] = clock.time[actor];
   warp.tick();
 }
 

@@ -35,7 +35,10 @@ bool SharedShadow::ordered(const Warp &warp, Epoch epoch) const {
 /// What the asynchronous proxy wrote itself needs no fence.
 bool SharedShadow::fenced(const Warp &warp, Epoch epoch) const {
   unsigned actor = actorOf(epoch);
-  return !actors.isWarp(actor) || timeOf(epoch) <= warp.clock.fenced[actor];
+  if (!actors.isWarp(actor) && laneOf(epoch) != genericCopy)
+    return true;
+  return actor < warp.clock.fenced.size() &&
+         timeOf(epoch) <= warp.clock.fenced[actor];
 }
 
 bool SharedShadow::unsynchronized(const Warp &warp, unsigned lane, Epoch epoch,
@@ -82,7 +85,14 @@ void SharedShadow::reportWriter(Warp &warp, const Inst &inst, unsigned lane,
         inst, "mbarrier-words", mask, at + ", which is part of an mbarrier",
         "touch an mbarrier with mbarrier instructions only, or end it with "
         "mbarrier.inval first");
-  if (!actors.isWarp(actorOf(epoch)))
+  bool isCopy = !actors.isWarp(actorOf(epoch));
+  if (isCopy && ordered(warp, epoch))
+    return warp.report(
+        inst, "missing-proxy-fence", mask,
+        at + " by the asynchronous proxy, which a cp.async wrote that arrives "
+             "on an mbarrier, with no proxy fence since",
+        "put fence.proxy.async in this warp after its wait for that mbarrier");
+  if (isCopy)
     return warp.report(
         inst, "async-copy-in-flight", mask,
         at + ", which " + other + " may still be on its way to",
@@ -244,7 +254,8 @@ void SharedShadow::landCopy(Warp &warp, unsigned lane, uint32_t offset,
 
 void SharedShadow::landCopy(const AsyncAccess &phase, uint32_t offset,
                             uint32_t count) {
-  std::fill_n(writers.data() + offset, count, epochOf(phase.actor, phase.time));
+  std::fill_n(writers.data() + offset, count,
+              epochOf(phase.actor, phase.time, genericCopy));
 }
 
 //===----------------------------------------------------------------------===//

@@ -48,7 +48,8 @@ public:
   void issueCopy(Warp &warp, const Inst &inst, unsigned lane, uint32_t offset,
                  uint32_t bytes);
   void landCopy(Warp &warp, unsigned lane, uint32_t offset, uint32_t bytes);
-  /// cp.async.mbarrier.arrive: it lands when the phase completes instead.
+  /// cp.async.mbarrier.arrive: it lands when the phase completes instead, still
+  /// as an ordinary store to the asynchronous proxy.
   void landCopy(const AsyncAccess &phase, uint32_t offset, uint32_t bytes);
 
   /// A read by the asynchronous proxy on behalf of `warp` (wgmma operands in
@@ -87,6 +88,8 @@ private:
   static constexpr uint32_t barrierWord = Actors::timeLimit;
 
   static constexpr unsigned laneShift = 16, timeShift = 32;
+  /// In place of a lane: a copy of the generic proxy that a phase completes.
+  static constexpr unsigned genericCopy = 1;
 
   static uint32_t timeOf(Epoch epoch) { return epoch >> timeShift; }
   static unsigned laneOf(Epoch epoch) { return epoch >> laneShift & 0xff; }

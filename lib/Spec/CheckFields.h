@@ -56,6 +56,7 @@ private:
   void checkOutputs(const ast::Field &field);
   void checkSchedule(const ast::Field &field);
   void checkKnob(const ast::Option &option);
+  void checkWordKnob(const ast::Option &option);
   void checkTile(const ast::Option &option);
 
   // Between fields, once all of them are known.

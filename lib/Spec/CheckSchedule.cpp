@@ -30,8 +30,9 @@ void FieldChecker::checkSchedule(const Field &field) {
                                       {"standard", ScheduleKind::Standard}}))
     problem.schedule.kind = *kind;
   if (!field.options ||
-      !checkOptionNames(field, {"tile", "stages", "consumers", "overlap",
-                                "turns", "max", "persistent"}))
+      !checkOptionNames(field,
+                        {"tile", "stages", "consumers", "overlap", "turns",
+                         "max", "persistent", "mma", "loader", "producer"}))
     return;
   for (const Option &option : *field.options)
     checkKnob(option);
@@ -52,14 +53,39 @@ void FieldChecker::checkKnob(const Option &option) {
     schedule.turns = optionBool(option);
   else if (name == "persistent")
     schedule.persistent = optionBool(option);
-  else if (!option.value || option.second)
-    diagnostics.error(option.name.range(),
-                      "expected 'max = exact', 'lazy' or 'stale'");
+  else if (name == "producer")
+    schedule.producer = optionBool(option);
   else
+    checkWordKnob(option);
+}
+
+void FieldChecker::checkWordKnob(const Option &option) {
+  Schedule &schedule = problem.schedule;
+  StringRef name = option.name.name;
+  bool isWord = option.value && !option.second;
+  auto expected = [&](StringRef words) {
+    diagnostics.error(option.name.range(), "expected '" + name + " = " + words);
+  };
+  if (name == "mma") {
+    if (!isWord)
+      return expected("sync' or 'wgmma'");
+    schedule.mma =
+        word<MmaKind>(*option.value, "mma",
+                      {{"sync", MmaKind::Sync}, {"wgmma", MmaKind::Wgmma}});
+  } else if (name == "loader") {
+    if (!isWord)
+      return expected("cp_async' or 'tma'");
+    schedule.loader = word<LoaderKind>(
+        *option.value, "loader",
+        {{"cp_async", LoaderKind::CpAsync}, {"tma", LoaderKind::Tma}});
+  } else {
+    if (!isWord)
+      return expected("exact', 'lazy' or 'stale'");
     schedule.max = word<MaxMode>(*option.value, "max",
                                  {{"exact", MaxMode::Exact},
                                   {"lazy", MaxMode::Lazy},
                                   {"stale", MaxMode::Stale}});
+  }
 }
 
 void FieldChecker::checkTile(const Option &option) {

@@ -55,7 +55,8 @@ const TileChoice *chooseTile(const layout::GpuTarget &target, Engine engine,
                              int64_t elementBytes);
 
 /// Shared memory of a block: Q once, K and V once per stage, rows padded to the
-/// depth of an mma (wgmma: to the width of a swizzled panel). O lies in Q's
+/// depth of an mma (`wholePanels`: to the width of a swizzled panel, which
+/// wgmma and tensor copies need). O lies in Q's
 /// memory, or beside it where that fits (`apart`).
 struct SharedUse {
   int64_t q, k, v, o; ///< bytes of one tile
@@ -63,7 +64,7 @@ struct SharedUse {
   int64_t total() const { return (q > o ? q : o) + stages * (k + v); }
   int64_t apart() const { return q + o + stages * (k + v); }
 };
-SharedUse sharedUse(Engine engine, int64_t headDimQK, int64_t headDimV,
+SharedUse sharedUse(bool wholePanels, int64_t headDimQK, int64_t headDimV,
                     int64_t elementBytes, int64_t tileM, int64_t tileN,
                     int64_t stages);
 

@@ -32,6 +32,8 @@ enum class PageLayout { Nhd, Hnd, Vllm };
 enum class SplitKind { None, Count, Auto, Fixed };
 enum class ScheduleKind { Auto, Fa2, Fa3, Decode, Fa1, Standard };
 enum class MaxMode { Exact, Lazy, Stale };
+enum class MmaKind { Sync, Wgmma };
+enum class LoaderKind { CpAsync, Tma };
 
 /// `param name : type = default`: a scalar bound at launch.
 struct Param {
@@ -73,8 +75,10 @@ struct Schedule {
   ScheduleKind kind = ScheduleKind::Auto;
   std::optional<int64_t> tileM, tileN;
   std::optional<int64_t> stages, consumers, overlap;
-  std::optional<bool> turns, persistent;
+  std::optional<bool> turns, persistent, producer;
   std::optional<MaxMode> max;
+  std::optional<MmaKind> mma;
+  std::optional<LoaderKind> loader;
 };
 
 /// Where each written field stands, for diagnostics: field name -> line,

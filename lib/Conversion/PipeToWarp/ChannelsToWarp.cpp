@@ -10,6 +10,7 @@
 #include "attn/Dialect/Warp/IR/Warp.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace attn;
@@ -77,7 +78,7 @@ struct OpenPattern : WarpPattern<pipe::OpenOp> {
   matchAndRewrite(pipe::OpenOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     SmallVector<Type> types;
-    if (failed(typeConverter->convertType(op.getType(), types)))
+    if (failed(typeConverter->convertType(op.getChannel(), types)))
       return failure();
     auto alloc = warp::AllocOp::create(rewriter, op.getLoc(),
                                        cast<warp::BufferType>(types.front()),
@@ -88,12 +89,16 @@ struct OpenPattern : WarpPattern<pipe::OpenOp> {
       root = root.getAlias().getDefiningOp<pipe::OpenOp>();
     alloc->setAttr("warp.group", root.getNameAttr());
     SmallVector<Value> values = {alloc};
-    if (op.getType().getFed()) {
-      // One thread starts the copies that fill a slot; each warp that reads it
-      // says that it is empty.
-      values.push_back(makeBarriers(rewriter, op.getLoc(), types[1], 1));
+    // One thread starts the tensor copy that fills a slot; of cp.async, each
+    // thread of the loading role says that its own have landed.
+    bool byTma = op.getVia() == pipe::Via::Tma;
+    constexpr int64_t warpThreads = 32;
+    int64_t arrivals = byTma ? 1 : facts.loadingWarps * warpThreads;
+    if (pipe::isSignalled(op.getChannel()))
+      values.push_back(makeBarriers(rewriter, op.getLoc(), types[1], arrivals));
+    // Each warp that reads a slot says that it is empty.
+    if (pipe::isFed(op.getChannel()))
       values.push_back(makeBarriers(rewriter, op.getLoc(), types[2], warps));
-    }
     rewriter.replaceOpWithMultiple(op, {values});
     return success();
   }
@@ -107,7 +112,8 @@ struct OpenPattern : WarpPattern<pipe::OpenOp> {
   }
 };
 
-/// One thread sends, each warp of the other role says that it has read.
+/// One thread sends, each warp of the other role says that it has read, and of
+/// its own role where more threads than that one load.
 struct OpenMailPattern : WarpPattern<pipe::OpenMailOp> {
   using WarpPattern::WarpPattern;
 
@@ -121,7 +127,8 @@ struct OpenMailPattern : WarpPattern<pipe::OpenMailOp> {
     auto mail =
         warp::MailAllocOp::create(rewriter, loc, types[0], IntegerAttr());
     Value full = OpenPattern::makeBarriers(rewriter, loc, types[1], 1);
-    Value empty = OpenPattern::makeBarriers(rewriter, loc, types[2], warps);
+    int64_t readers = warps + (facts.oneLoads ? 0 : facts.loadingWarps);
+    Value empty = OpenPattern::makeBarriers(rewriter, loc, types[2], readers);
     rewriter.replaceOpWithMultiple(op, {SmallVector<Value>{mail, full, empty}});
     return success();
   }
@@ -134,49 +141,83 @@ struct PutPattern : WarpPattern<pipe::PutOp> {
   matchAndRewrite(pipe::PutOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
-    tile::ViewType view = op.getView().getType();
-    if (op.getChannel().getType().getFed()) {
-      feed(rewriter, op, adaptor);
-      return success();
+    pipe::ChannelType channel = op.getChannel().getType();
+    ValueRange values = adaptor.getChannel();
+    bool fed = channel.getFed();
+    bool byTma = pipe::viaOf(op.getChannel()) == pipe::Via::Tma;
+    Rows rows = byTma ? Rows() : rowsOf(rewriter, op, adaptor);
+    Value slot = slotOf(rewriter, loc, channel, op.getOrdinal());
+    if (fed)
+      awaitEmpty(rewriter, op, values[2], slot);
+    if (!byTma) {
+      warp::CpAsyncOp::create(rewriter, loc, values.front(), slot, rows.address,
+                              rows.stride, rows.count, op.getWhen(),
+                              op.getView().getType().getColumns(),
+                              warpsAround(op));
+      // Also when nothing is copied: takes count groups.
+      if (fed)
+        warp::CpAsyncArriveOp::create(rewriter, loc, values[1], slot);
+      else
+        warp::CpAsyncCommitOp::create(rewriter, loc);
+    } else if (fed) {
+      startTensorCopy(rewriter, op, adaptor, slot);
+    } else {
+      startAlone(rewriter, op, adaptor, slot);
     }
-    Rows rows = rowsFrom(rewriter, loc, view, adaptor.getView(), op.getRow());
-    if (op.getWhole())
-      rows.count = arith::ConstantIntOp::create(
-          rewriter, loc, rewriter.getI32Type(),
-          op.getChannel().getType().getTile().getSizes()[0]);
-    Value slot =
-        slotOf(rewriter, loc, op.getChannel().getType(), op.getOrdinal());
-    warp::CpAsyncOp::create(rewriter, loc, adaptor.getChannel().front(), slot,
-                            rows.address, rows.stride, rows.count, op.getWhen(),
-                            view.getColumns(), warps);
-    // Also when nothing is copied: takes count groups.
-    warp::CpAsyncCommitOp::create(rewriter, loc);
     rewriter.eraseOp(op);
     return success();
   }
 
-  /// Waits until the slot is empty and starts the copy that makes it full. In
-  /// the first round a slot is empty though nobody said so: the phase before
-  /// the first counts as complete (PTX ISA, mbarrier.try_wait).
-  static void feed(ConversionPatternRewriter &rewriter, pipe::PutOp op,
-                   OneToNOpAdaptor adaptor) {
+  static Rows rowsOf(OpBuilder &builder, pipe::PutOp op,
+                     OneToNOpAdaptor adaptor) {
     Location loc = op.getLoc();
-    pipe::ChannelType channel = op.getChannel().getType();
+    Rows rows = rowsFrom(builder, loc, op.getView().getType(),
+                         adaptor.getView(), op.getRow());
+    if (op.getWhole())
+      rows.count = constant(builder, loc,
+                            op.getChannel().getType().getTile().getSizes()[0]);
+    return rows;
+  }
+
+  /// Waits until the slot is empty. In the first round it is, though nobody
+  /// said so: the phase before the first counts as complete (PTX ISA,
+  /// mbarrier.try_wait).
+  static void awaitEmpty(OpBuilder &builder, pipe::PutOp op, Value empty,
+                         Value slot) {
+    Location loc = op.getLoc();
+    Value parity =
+        parityOf(builder, loc, op.getChannel().getType(), op.getOrdinal());
+    Value before =
+        arith::XOrIOp::create(builder, loc, parity, constant(builder, loc, 1));
+    warp::MbarWaitOp::create(builder, loc, empty, slot, before);
+  }
+
+  /// One thread, that around, starts the copy that makes the slot full.
+  static void startTensorCopy(OpBuilder &builder, pipe::PutOp op,
+                              OneToNOpAdaptor adaptor, Value slot) {
+    Location loc = op.getLoc();
     Value ring = adaptor.getChannel()[0], full = adaptor.getChannel()[1];
-    Value slot = slotOf(rewriter, loc, channel, op.getOrdinal());
-    Value parity = parityOf(rewriter, loc, channel, op.getOrdinal());
-    Value before = arith::XOrIOp::create(rewriter, loc, parity,
-                                         constant(rewriter, loc, 1));
-    warp::MbarWaitOp::create(rewriter, loc, adaptor.getChannel()[2], slot,
-                             before);
     warp::MbarExpectOp::create(
-        rewriter, loc, full, slot,
+        builder, loc, full, slot,
         cast<warp::BufferType>(ring.getType()).getSlotBytes());
     auto open = op.getChannel().getDefiningOp<pipe::OpenOp>();
-    warp::TmaLoadOp::create(rewriter, loc, ring, slot, open.getMap(),
+    warp::TmaLoadOp::create(builder, loc, ring, slot, open.getMap(),
                             op.getRow(), adaptor.getView()[3],
                             adaptor.getView()[4], full, slot);
-    rewriter.eraseOp(op);
+  }
+
+  /// One thread of a role that feeds itself starts the copy. A put that is
+  /// switched off is no tile: its phase stays the next one's.
+  static void startAlone(OpBuilder &builder, pipe::PutOp op,
+                         OneToNOpAdaptor adaptor, Value slot) {
+    OpBuilder::InsertionGuard guard(builder);
+    if (op.getWhen()) {
+      auto branch = scf::IfOp::create(builder, op.getLoc(), op.getWhen());
+      builder.setInsertionPoint(branch.thenYield());
+    }
+    auto single = warp::SingleOp::create(builder, op.getLoc());
+    builder.createBlock(&single.getBody());
+    startTensorCopy(builder, op, adaptor, slot);
   }
 };
 
@@ -189,12 +230,23 @@ struct TakePattern : WarpPattern<pipe::TakeOp> {
     Location loc = op.getLoc();
     pipe::ChannelType channel = op.getChannel().getType();
     Value slot = slotOf(rewriter, loc, channel, op.getOrdinal());
-    if (channel.getFed()) {
+    // What cp.async wrote is shown to asynchronous products by whoever knows
+    // that it has landed: the thread that waits for its own group, or, since
+    // the loading role does not wait, each thread that waits for the phase (PTX
+    // ISA, "Async proxy": the fence stands on the way from the store to the
+    // read).
+    bool fences =
+        facts.asyncReads && pipe::viaOf(op.getChannel()) != pipe::Via::Tma;
+    if (pipe::isSignalled(op.getChannel())) {
       warp::MbarWaitOp::create(
           rewriter, loc, adaptor.getChannel()[1], slot,
           parityOf(rewriter, loc, channel, op.getOrdinal()));
+      if (fences)
+        warp::FenceAsyncOp::create(rewriter, loc);
     } else if (!op.getJoined()) {
       warp::CpAsyncWaitOp::create(rewriter, loc, op.getPending().value_or(0));
+      if (fences)
+        warp::FenceAsyncOp::create(rewriter, loc);
       warp::BarrierOp::create(rewriter, loc, warps);
     }
     rewriter.replaceOpWithMultiple(
@@ -265,9 +317,15 @@ struct DrainPattern : WarpPattern<pipe::DrainOp> {
       else
         warp::BarrierOp::create(rewriter, loc, warps);
     };
+    // Copies or products may reach the memory another way than these stores.
+    bool reachedAsync =
+        !ownRows &&
+        (facts.asyncReads || pipe::viaOf(open.getAlias()) == pipe::Via::Tma);
     meet();
     warp::StoreSharedOp::create(rewriter, loc, adaptor.getTile().front(), ring,
                                 slot);
+    if (reachedAsync)
+      warp::FenceAsyncOp::create(rewriter, loc);
     meet();
     warp::CopyOutOp::create(rewriter, loc, ring, slot, rows.address,
                             rows.stride, rows.count, view.getColumns(), warps,

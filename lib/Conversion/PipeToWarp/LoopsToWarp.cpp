@@ -13,6 +13,17 @@
 using namespace mlir;
 using namespace attn;
 
+bool attn::startsFromOneThread(pipe::RoleOp role) {
+  bool onlyTma = true;
+  role.walk([&](Operation *inner) {
+    if (auto put = dyn_cast<pipe::PutOp>(inner))
+      onlyTma &= pipe::viaOf(put.getChannel()) == pipe::Via::Tma;
+    onlyTma &= !isa<pipe::TakeOp, pipe::SyncOp, pipe::DrainOp, pipe::AwaitOp,
+                    tile::StoreOp>(inner);
+  });
+  return onlyTma;
+}
+
 namespace {
 
 /// Barrier 0 is for all warps of a role.
@@ -32,7 +43,16 @@ struct RolePattern : WarpPattern<pipe::RoleOp> {
       if (auto role = dyn_cast<warp::RoleOp>(before))
         first += role.getWarps();
     auto next = dyn_cast_or_null<pipe::RoleOp>(op->getNextNode());
+    bool takesTurns = op.walk([](pipe::TurnWaitOp) {
+                          return WalkResult::interrupt();
+                        }).wasInterrupted();
+    auto startTurns = [&] {
+      if (takesTurns)
+        warp::TurnStartOp::create(rewriter, op.getLoc(),
+                                  groupsOf(op.getWarps()), firstTurnBarrier);
+    };
     if (first == 0 && !next) {
+      startTurns();
       rewriter.inlineBlockBefore(&op.getBody().front(), op);
       rewriter.eraseOp(op);
       return success();
@@ -40,33 +60,14 @@ struct RolePattern : WarpPattern<pipe::RoleOp> {
     auto role = warp::RoleOp::create(rewriter, op.getLoc(), op.getName(), first,
                                      op.getWarps());
     Block *body = rewriter.createBlock(&role.getBody());
-    bool takesTurns = op.walk([](pipe::TurnWaitOp) {
-                          return WalkResult::interrupt();
-                        }).wasInterrupted();
-    if (takesTurns)
-      warp::TurnStartOp::create(rewriter, op.getLoc(), groupsOf(op.getWarps()),
-                                firstTurnBarrier);
-    if (isOneThread(op)) {
+    startTurns();
+    if (startsFromOneThread(op)) {
       auto single = warp::SingleOp::create(rewriter, op.getLoc());
       body = rewriter.createBlock(&single.getBody());
     }
     rewriter.inlineBlockBefore(&op.getBody().front(), body, body->end());
     rewriter.eraseOp(op);
     return success();
-  }
-
-  /// Whether all that the role does is start copies that one thread can start.
-  static bool isOneThread(pipe::RoleOp op) {
-    bool onlyTma = true;
-    op.walk([&](Operation *inner) {
-      if (auto put = dyn_cast<pipe::PutOp>(inner)) {
-        auto open = put.getChannel().getDefiningOp<pipe::OpenOp>();
-        onlyTma &= open && open.getVia() == pipe::Via::Tma;
-      }
-      onlyTma &= !isa<pipe::TakeOp, pipe::SyncOp, pipe::DrainOp, pipe::AwaitOp,
-                      tile::StoreOp>(inner);
-    });
-    return onlyTma;
   }
 };
 

@@ -55,8 +55,10 @@ static Type ringOf(tile::ValType type, bool wholePanels, EmitError emitError) {
                                       columns, type.getElementType());
 }
 
-WarpTypeConverter::WarpTypeConverter(int64_t warps, bool wholePanels)
-    : warps(warps) {
+WarpTypeConverter::WarpTypeConverter(const KernelFacts &kernelFacts)
+    : facts(kernelFacts) {
+  int64_t warps = facts.warps;
+  bool wholePanels = facts.wholePanels;
   // The types were checked before the conversion, where errors have a place.
   auto unexpected = [] { return InFlightDiagnostic(); };
   addConversion([](Type type) { return type; });
@@ -89,16 +91,22 @@ WarpTypeConverter::WarpTypeConverter(int64_t warps, bool wholePanels)
         results.append(2, warp::BarriersType::get(context, 1));
         return success();
       });
-  addConversion(
-      [=](pipe::ChannelType type,
-          SmallVectorImpl<Type> &results) -> std::optional<LogicalResult> {
-        results.push_back(
-            ringOf(type.getTile(), wholePanels && type.getFed(), unexpected));
-        if (type.getFed())
-          results.append(
-              2, warp::BarriersType::get(type.getContext(), type.getDepth()));
-        return success();
-      });
+  // What fills a channel says pipe.open, not its type.
+  addConversion([=](Value channel, SmallVectorImpl<Type> &results)
+                    -> std::optional<LogicalResult> {
+    auto type = dyn_cast<pipe::ChannelType>(channel.getType());
+    if (!type)
+      return std::nullopt;
+    bool holdsOperand = pipe::viaOf(channel) != pipe::Via::Store;
+    results.push_back(
+        ringOf(type.getTile(), wholePanels && holdsOperand, unexpected));
+    auto barriers = warp::BarriersType::get(type.getContext(), type.getDepth());
+    if (pipe::isSignalled(channel))
+      results.push_back(barriers);
+    if (pipe::isFed(channel))
+      results.push_back(barriers);
+    return success();
+  });
 }
 
 namespace {
@@ -148,16 +156,42 @@ struct ConvertPipeToWarp
         [](ModuleOp module) { ir::setLevel(module, ir::Level::Warp); });
   }
 
-  /// The barriers of channels are made before the roles part.
-  void publishBarriers(ArrayRef<pipe::RoleOp> roles) {
-    if (roles.size() < 2)
+  /// The barriers of channels are shown to all before the roles part; in a
+  /// kernel that feeds itself, once its channels are open.
+  void publishBarriers(gpu::GPUFuncOp func, ArrayRef<pipe::RoleOp> roles) {
+    pipe::OpenOp last;
+    func.walk([&](pipe::OpenOp open) {
+      if (pipe::isSignalled(open.getChannel()))
+        last = open;
+    });
+    pipe::RoleOp first = roles.front();
+    if (!last && roles.size() < 2)
       return;
     int64_t warps = 0;
     for (pipe::RoleOp role : roles)
       warps += role.getWarps();
-    pipe::RoleOp first = roles.front();
     OpBuilder builder(first);
+    if (roles.size() < 2)
+      builder.setInsertionPointAfter(last);
     warp::MbarPublishOp::create(builder, first.getLoc(), warps);
+  }
+
+  static KernelFacts factsOf(gpu::GPUFuncOp func,
+                             ArrayRef<pipe::RoleOp> roles) {
+    KernelFacts facts = {};
+    // Tiles in registers belong to the last role; the others move them.
+    pipe::RoleOp compute = roles.back();
+    facts.warps = compute.getWarps();
+    if (roles.size() > 1) {
+      pipe::RoleOp load = roles.front();
+      facts.loadingWarps = load.getWarps();
+      facts.oneLoads = startsFromOneThread(load);
+    }
+    auto schedule = func->getAttrOfType<ir::ScheduleAttr>("attn.schedule");
+    facts.asyncReads = schedule && schedule.usesWgmma();
+    facts.wholePanels =
+        schedule && (schedule.usesWgmma() || schedule.usesTma());
+    return facts;
   }
 
   LogicalResult convert(gpu::GPUFuncOp func) {
@@ -165,17 +199,15 @@ struct ConvertPipeToWarp
     auto roles = llvm::to_vector(func.getBody().front().getOps<pipe::RoleOp>());
     if (roles.empty())
       return success();
-    publishBarriers(roles);
-    // Tiles in registers belong to the last role; the others move them.
-    int64_t warps = roles.back().getWarps();
+    publishBarriers(func, roles);
+    KernelFacts facts = factsOf(func, roles);
     WalkResult held = func.walk([&](Operation *op) {
-      return failed(verifyHeld(op, warps)) ? WalkResult::interrupt()
-                                           : WalkResult::advance();
+      return failed(verifyHeld(op, facts.warps)) ? WalkResult::interrupt()
+                                                 : WalkResult::advance();
     });
     if (held.wasInterrupted())
       return failure();
-    auto schedule = func->getAttrOfType<ir::ScheduleAttr>("attn.schedule");
-    WarpTypeConverter converter(warps, schedule && schedule.usesWgmma());
+    WarpTypeConverter converter(facts);
     RewritePatternSet patterns(context);
     populateTileToWarp(patterns, converter);
     populateChannelsToWarp(patterns, converter);

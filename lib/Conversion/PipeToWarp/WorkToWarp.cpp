@@ -94,7 +94,13 @@ private:
 
   //===--- The next item --------------------------------------------------===//
 
+  /// The role that loads claims the items: it is one thread,
   bool isSender() { return bool(work->getParentOfType<warp::SingleOp>()); }
+  /// or one of its threads tells the others too. Its warps are the first.
+  bool hasSender() {
+    auto role = work->getParentOfType<warp::RoleOp>();
+    return !isSender() && role && role.getFirst() == 0;
+  }
 
   /// One more of element `index` of the counter; what it was before.
   Value count(int64_t index) {
@@ -133,7 +139,7 @@ private:
     mails = after->getArgument(coordinates);
     // Early, since it takes its time.
     if (isSender())
-      next = add(count(0), grid);
+      next = claim();
     SmallVector<Value> arguments(after->getArguments());
     arguments.erase(arguments.begin() + coordinates);
     return arguments;
@@ -147,27 +153,17 @@ private:
   }
 
   SmallVector<Value> endClaimed(ValueRange values) {
-    Value full = mail[1], empty = mail[2];
-    Value zero = constant(0);
     Value parity = arith::AndIOp::create(builder, loc, mails, constant(1));
     SmallVector<Value> yielded;
     if (isSender()) {
-      yielded = position(next);
-      yielded[0] = orDone(next, yielded[0]);
-      Value before = arith::XOrIOp::create(builder, loc, parity, constant(1));
-      warp::MbarWaitOp::create(builder, loc, empty, zero, before);
-      for (auto [index, value] : llvm::enumerate(yielded))
-        LLVM::StoreOp::create(builder, loc, value, inMail(index),
-                              /*alignment=*/4, /*isVolatile=*/true);
-      warp::MbarSignalOp::create(builder, loc, full, zero);
+      yielded = send(parity);
     } else {
-      warp::MbarWaitOp::create(builder, loc, full, zero, parity);
-      for (int64_t index = 0; index < coordinates; ++index)
-        yielded.push_back(LLVM::LoadOp::create(
-            builder, loc, builder.getI32Type(), inMail(index),
-            /*alignment=*/4, /*isVolatile=*/true));
-      warp::SyncWarpOp::create(builder, loc);
-      warp::MbarArriveOp::create(builder, loc, empty, zero);
+      if (hasSender())
+        alone([&] {
+          next = claim();
+          send(parity);
+        });
+      yielded = receive(parity);
     }
     yielded.push_back(add(mails, constant(1)));
     llvm::append_range(yielded, values);
@@ -175,8 +171,47 @@ private:
     builder.setInsertionPointAfter(claimed);
     if (isSender())
       resetCounter();
+    else if (hasSender())
+      alone([&] { resetCounter(); });
     return llvm::to_vector_of<Value>(
         claimed.getResults().drop_front(coordinates + 1));
+  }
+
+  Value claim() { return add(count(0), grid); }
+
+  /// One thread of the role runs what `emit` makes.
+  void alone(function_ref<void()> emit) {
+    OpBuilder::InsertionGuard guard(builder);
+    auto single = warp::SingleOp::create(builder, loc);
+    builder.createBlock(&single.getBody());
+    emit();
+  }
+
+  /// Tells all where the next item is, once they have read where this one is.
+  SmallVector<Value> send(Value parity) {
+    SmallVector<Value> values = position(next);
+    values[0] = orDone(next, values[0]);
+    Value zero = constant(0);
+    Value before = arith::XOrIOp::create(builder, loc, parity, constant(1));
+    warp::MbarWaitOp::create(builder, loc, mail[2], zero, before);
+    for (auto [index, value] : llvm::enumerate(values))
+      LLVM::StoreOp::create(builder, loc, value, inMail(index),
+                            /*alignment=*/4, /*isVolatile=*/true);
+    warp::MbarSignalOp::create(builder, loc, mail[1], zero);
+    return values;
+  }
+
+  SmallVector<Value> receive(Value parity) {
+    Value zero = constant(0);
+    warp::MbarWaitOp::create(builder, loc, mail[1], zero, parity);
+    SmallVector<Value> values;
+    for (int64_t index = 0; index < coordinates; ++index)
+      values.push_back(LLVM::LoadOp::create(
+          builder, loc, builder.getI32Type(), inMail(index),
+          /*alignment=*/4, /*isVolatile=*/true));
+    warp::SyncWarpOp::create(builder, loc);
+    warp::MbarArriveOp::create(builder, loc, mail[2], zero);
+    return values;
   }
 
   Value inMail(int64_t index) {

@@ -126,6 +126,14 @@ static ir::MaxMode convert(MaxMode mode) {
   llvm_unreachable("all max modes are handled");
 }
 
+static ir::MmaKind convert(MmaKind kind) {
+  return kind == MmaKind::Wgmma ? ir::MmaKind::Wgmma : ir::MmaKind::Sync;
+}
+
+static ir::Loader convert(LoaderKind kind) {
+  return kind == LoaderKind::Tma ? ir::Loader::Tma : ir::Loader::CpAsync;
+}
+
 static ir::DimKind convert(DimKind kind) {
   switch (kind) {
   case DimKind::Literal:
@@ -176,13 +184,18 @@ ir::ScheduleAttr Importer::scheduleAttr() {
   std::optional<ir::MaxMode> max;
   if (schedule.max)
     max = convert(*schedule.max);
+  std::optional<ir::MmaKind> mma;
+  if (schedule.mma)
+    mma = convert(*schedule.mma);
+  std::optional<ir::Loader> loader;
+  if (schedule.loader)
+    loader = convert(*schedule.loader);
   return ir::ScheduleAttr::get(builder.getContext(), convert(schedule.kind),
                                schedule.tileM, schedule.tileN,
                                /*warps=*/std::nullopt, schedule.stages,
                                schedule.consumers, schedule.overlap,
-                               schedule.turns, schedule.persistent, max,
-                               /*mma=*/std::nullopt, /*loader=*/std::nullopt,
-                               /*producer=*/std::nullopt);
+                               schedule.turns, schedule.persistent, max, mma,
+                               loader, schedule.producer);
 }
 
 ir::KvAttr Importer::kvAttr() {

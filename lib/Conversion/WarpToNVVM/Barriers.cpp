@@ -56,8 +56,11 @@ struct MbarPublishLowering : WarpPattern<MbarPublishOp> {
     {
       OpBuilder::InsertionGuard guard(rewriter);
       rewriter.setInsertionPoint(branch.thenYield());
-      NVVM::FenceMbarrierInitOp::create(rewriter, op.getLoc());
-      fenceAsync(emitter);
+      // Without asynchronous copies there is nobody else to show them to.
+      if (hasAsyncProxy(op)) {
+        NVVM::FenceMbarrierInitOp::create(rewriter, op.getLoc());
+        fenceAsync(emitter);
+      }
     }
     NVVM::BarrierOp::create(rewriter, op.getLoc(), TypeRange(), emitter.i32(0),
                             emitter.i32(op.getWarps() * warpThreads),
@@ -67,8 +70,9 @@ struct MbarPublishLowering : WarpPattern<MbarPublishOp> {
   }
 };
 
-/// A loop around `try_wait`, which gives up after a while. The intrinsic counts
-/// as an access to all memory: nothing moves across it.
+/// A loop around `try_wait`, which gives up after a while, or where there is
+/// none `test_wait`, which does at once. The intrinsic counts as an access to
+/// all memory: nothing moves across it.
 struct MbarWaitLowering : WarpPattern<MbarWaitOp> {
   using WarpPattern::WarpPattern;
 
@@ -83,9 +87,12 @@ struct MbarWaitLowering : WarpPattern<MbarWaitOp> {
         rewriter, op.getLoc(), TypeRange(), ValueRange(),
         [&](OpBuilder &builder, Location loc, ValueRange) {
           Emitter inside(builder, loc);
-          Value ended = inside.intrinsic(
-              "llvm.nvvm.mbarrier.try.wait.parity.scope.cta.space.cta",
-              builder.getI1Type(), {address, op.getParity()});
+          Value ended = hasAsyncProxy(op)
+                            ? inside.intrinsic("llvm.nvvm.mbarrier.try.wait."
+                                               "parity.scope.cta.space.cta",
+                                               builder.getI1Type(),
+                                               {address, op.getParity()})
+                            : testPhase(inside, address, op.getParity());
           scf::ConditionOp::create(builder, loc, inside.exclusiveOr(ended, yes),
                                    ValueRange());
         },
@@ -123,8 +130,12 @@ struct MbarSignalLowering : WarpPattern<MbarSignalOp> {
     Emitter emitter(rewriter, op.getLoc());
     Value address = barrierAddress(emitter, op.getBarriers().getType(),
                                    adaptor.getBarriers().front(), op.getSlot());
-    emitter.intrinsic("llvm.nvvm.mbarrier.arrive.scope.cta.space.cta",
-                      rewriter.getI64Type(), {address, emitter.i32(1)});
+    if (hasAsyncProxy(op))
+      emitter.intrinsic("llvm.nvvm.mbarrier.arrive.scope.cta.space.cta",
+                        rewriter.getI64Type(), {address, emitter.i32(1)});
+    else
+      emitter.intrinsic("llvm.nvvm.mbarrier.arrive.shared",
+                        rewriter.getI64Type(), address);
     rewriter.eraseOp(op);
     return success();
   }
@@ -140,6 +151,22 @@ struct MbarArriveLowering : WarpPattern<MbarArriveOp> {
     Value address = barrierAddress(emitter, op.getBarriers().getType(),
                                    adaptor.getBarriers().front(), op.getSlot());
     arriveFirstLane(emitter, address, position.lane(emitter));
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct CpAsyncArriveLowering : WarpPattern<CpAsyncArriveOp> {
+  using WarpPattern::WarpPattern;
+
+  LogicalResult
+  matchAndRewrite(CpAsyncArriveOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Emitter emitter(rewriter, op.getLoc());
+    Value address = barrierAddress(emitter, op.getBarriers().getType(),
+                                   adaptor.getBarriers().front(), op.getSlot());
+    emitter.intrinsic("llvm.nvvm.cp.async.mbarrier.arrive.noinc.shared", Type(),
+                      address);
     rewriter.eraseOp(op);
     return success();
   }
@@ -215,10 +242,9 @@ struct SyncWarpLowering : WarpPattern<SyncWarpOp> {
 void attn::warp::populateBarrierPatterns(const TypeConverter &converter,
                                          RewritePatternSet &patterns,
                                          ThreadPosition &position) {
-  patterns
-      .add<PlaceLowering<MbarAllocOp>, MbarInitLowering, MbarPublishLowering,
-           MbarWaitLowering, MbarExpectLowering, MbarArriveLowering,
-           MbarSignalLowering, PlaceLowering<MailAllocOp>, TmaLoadLowering,
-           FenceAsyncLowering, SyncWarpLowering>(
-          converter, patterns.getContext(), position);
+  patterns.add<PlaceLowering<MbarAllocOp>, MbarInitLowering,
+               MbarPublishLowering, MbarWaitLowering, MbarExpectLowering,
+               MbarArriveLowering, MbarSignalLowering, CpAsyncArriveLowering,
+               PlaceLowering<MailAllocOp>, TmaLoadLowering, FenceAsyncLowering,
+               SyncWarpLowering>(converter, patterns.getContext(), position);
 }

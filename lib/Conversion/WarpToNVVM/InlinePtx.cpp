@@ -49,6 +49,21 @@ Value attn::warp::pin(Emitter &emitter, Value value) {
       .getRes();
 }
 
+Value attn::warp::testPhase(Emitter &emitter, Value address, Value parity) {
+  Value integer = LLVM::PtrToIntOp::create(
+      emitter.builder, emitter.loc, emitter.builder.getI32Type(), address);
+  Value ended =
+      emitText(emitter, emitter.builder.getI32Type(), {integer, parity},
+               "{\n\t"
+               ".reg .pred ended;\n\t"
+               "mbarrier.test_wait.parity.shared.b64 ended, [$1], $2;\n\t"
+               "selp.u32 $0, 1, 0, ended;\n\t"
+               "}",
+               "=r,r,r,~{memory}")
+          .getRes();
+  return emitter.equal(ended, emitter.i32(1));
+}
+
 void attn::warp::arriveFirstLane(Emitter &emitter, Value address, Value lane) {
   Value integer = LLVM::PtrToIntOp::create(
       emitter.builder, emitter.loc, emitter.builder.getI32Type(), address);

@@ -106,16 +106,22 @@ struct LdmatrixLowering : WarpPattern<LdmatrixOp> {
   void loadTransposed(LdmatrixOp op, Emitter &emitter, Value slot,
                       SmallVectorImpl<Value> &registers) const {
     Value lane = position.lane(emitter);
+    // Columns of the ring beyond those of the operand are padding.
+    int64_t columns = op.getResult().getType().getRows();
     for (const Panel &panel : op.getBuffer().getType().getTile().panels()) {
       Value row = emitter.remainder(lane, mmaSize);
       Value half =
           panel.chunks() > 1 ? emitter.divide(lane, mmaSize) : emitter.i32(0);
       Value offset = swizzledOffset(emitter, panel, row, half);
-      for (int64_t chunk = 0; chunk < panel.chunks(); chunk += 2)
+      for (int64_t chunk = 0; chunk < panel.chunks(); chunk += 2) {
+        int64_t left = columns - panel.column - chunk * matrixSize;
+        if (left <= 0)
+          return;
         loadMatrices(emitter,
                      sharedPointer(emitter, slot, offset, chunk,
                                    panel.offset + *op.getRow() * panel.bytes),
-                     panel.chunks() > 1 ? 4 : 2, /*transpose=*/true, registers);
+                     left > matrixSize ? 4 : 2, /*transpose=*/true, registers);
+      }
     }
   }
 

@@ -67,6 +67,16 @@ mlir::Value readThreadIndex(Emitter &emitter);
 /// computed from it stays behind it. Costs no instruction.
 mlir::Value pin(Emitter &emitter, mlir::Value value);
 
+/// Whether the phase of parity `parity` of the mbarrier at `address` has ended,
+/// on a target without `try_wait` (PTX ISA, mbarrier.test_wait: sm_80).
+mlir::Value testPhase(Emitter &emitter, mlir::Value address,
+                      mlir::Value parity);
+
+/// Whether the target of the operation's module has the asynchronous proxy, and
+/// with it the instructions of Hopper for mbarriers and elections. A module
+/// that names none does.
+bool hasAsyncProxy(mlir::Operation *op);
+
 /// Arrives at the mbarrier at `address` (a pointer to shared memory) where
 /// `lane` is 0, by predicate: a branch would split the block around it.
 void arriveFirstLane(Emitter &emitter, mlir::Value address, mlir::Value lane);

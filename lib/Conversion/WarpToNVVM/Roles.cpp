@@ -29,8 +29,12 @@ static void lowerSingle(SingleOp op, ThreadPosition &position) {
   Value isFirst = emitter.equal(position.warp(emitter), emitter.i32(0));
   auto firstWarp = scf::IfOp::create(builder, op.getLoc(), isFirst);
   builder.setInsertionPoint(firstWarp.thenYield());
-  Value elected = NVVM::ElectSyncOp::create(builder, op.getLoc(),
-                                            builder.getI1Type(), Value());
+  Value elected;
+  if (hasAsyncProxy(op))
+    elected = NVVM::ElectSyncOp::create(builder, op.getLoc(),
+                                        builder.getI1Type(), Value());
+  else
+    elected = emitter.equal(position.lane(emitter), emitter.i32(0));
   branchOn(emitter, elected, op.getBody(), /*withElse=*/false);
   op.erase();
 }

@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Patterns.h"
+#include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Layout/GpuTarget.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -66,6 +68,13 @@ Value Emitter::intrinsic(StringRef name, Type result, ValueRange arguments) {
   }
   return LLVM::CallIntrinsicOp::create(builder, loc, result, attr, arguments)
       .getResults();
+}
+
+bool attn::warp::hasAsyncProxy(Operation *op) {
+  auto module = op->getParentOfType<ModuleOp>();
+  const attn::layout::GpuTarget *target =
+      attn::layout::findGpuTarget(module ? ir::getTarget(module) : StringRef());
+  return !target || target->hasWgmma;
 }
 
 bool attn::warp::isConstantAtLeast(Value value, int64_t bound) {

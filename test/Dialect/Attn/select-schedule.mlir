@@ -5,7 +5,7 @@
 module attributes {attn.target = "sm_80"} {
 // CHECK-LABEL: attn.kernel @d64
 // CHECK-SAME: schedule = #attn.schedule<fa2, tile = 128x96, warps = 4, stages = 2, max = exact>
-// expected-remark @below {{schedule fa2, tile 128 x 96, 4 warps, 2 stages, shared memory 65536 of 166912 bytes on sm_80; table row: bench/results/2026-11-30-h200-fa2.md}}
+// expected-remark @below {{schedule fa2, tile 128 x 96, 4 warps, 2 stages, shared memory 65536 of 166912 bytes on sm_80; mma sync, self-fed; loader cp_async: as in every fa2; table row: bench/results/2026-11-30-h200-fa2.md}}
 attn.kernel @d64 attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o} {
 }
 }
@@ -15,7 +15,7 @@ attn.kernel @d64 attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads
 module attributes {attn.target = "sm_90a"} {
 // CHECK-LABEL: attn.kernel @d128
 // CHECK-SAME: schedule = #attn.schedule<fa3, tile = 128x128, warps = 8, stages = 2, consumers = 2, overlap = 1, turns = true, persistent = true, max = exact, mma = wgmma, loader = tma, producer = true>
-// expected-remark @below {{schedule fa3, tile 128 x 128, 8 warps, 2 stages, overlap 1, turns, shared memory 163840 of 232448 bytes on sm_90a}}
+// expected-remark @below {{schedule fa3, tile 128 x 128, 8 warps, 2 stages, overlap 1, turns, shared memory 163840 of 232448 bytes on sm_90a; mma wgmma, with a producer; loader tma: sm_90a has it; table row: bench}}
 attn.kernel @d128 attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 128 : i64, head_dim_v = 128 : i64, align = #attn.align<bottom_right>, outputs_o} {
 }
 }
@@ -117,39 +117,81 @@ attn.kernel @registers attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv
 // -----
 
 module attributes {attn.target = "sm_90"} {
-// expected-error @below {{schedule fa3 needs wgmma and TMA, which sm_90 lacks; expected target sm_90a, or schedule fa2}}
+// expected-error @below {{'mma' = wgmma, the default of schedule fa3, needs an instruction of sm_90a; choose mma = sync, or schedule fa2 (target sm_90)}}
 attn.kernel @refused attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<fa3>} {
 }
 }
 
 // -----
 
+// The knobs are independent of the family: warpgroups of mma.sync.
 module attributes {attn.target = "sm_80"} {
-// expected-error @below {{'consumers' needs wgmma: schedule fa3}}
-attn.kernel @refused attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<fa2, consumers = 2>} {
+// CHECK-LABEL: attn.kernel @sync_consumers
+// CHECK-SAME: schedule = #attn.schedule<fa2, tile = 256x96, warps = 8, stages = 2, consumers = 2, overlap = 1, turns = true, persistent = false, max = exact, mma = sync, loader = cp_async, producer = false>
+// expected-remark @below {{tile 256 x 96, 8 warps, 2 stages, overlap 1, turns, shared memory 81920 of 166912 bytes on sm_80; mma sync, self-fed; loader cp_async: as in every fa2}}
+attn.kernel @sync_consumers attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<fa2, consumers = 2, overlap = 1, turns = true>} {
+}
+}
+
+// -----
+
+// Without TMA, fa3 loads by cp.async.
+module attributes {attn.target = "sm_80"} {
+// CHECK-LABEL: attn.kernel @fallback
+// CHECK-SAME: mma = sync, loader = cp_async, producer = true>
+// expected-remark @below {{mma sync, with a producer; loader cp_async: loader = tma needs the tensor copies of sm_90a; choose loader = cp_async; table row}}
+attn.kernel @fallback attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<fa3, mma = sync>} {
+}
+}
+
+// -----
+
+module attributes {attn.target = "sm_90a"} {
+// CHECK-LABEL: attn.kernel @asked
+// CHECK-SAME: mma = wgmma, loader = cp_async, producer = true>
+// expected-remark @below {{mma wgmma, with a producer; loader cp_async: as asked; table row}}
+attn.kernel @asked attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<fa3, loader = cp_async>} {
+}
+}
+
+// -----
+
+module attributes {attn.target = "sm_90a"} {
+// CHECK-LABEL: attn.kernel @self_fed
+// CHECK-SAME: persistent = false, max = exact, mma = wgmma, loader = tma, producer = false>
+// expected-remark @below {{mma wgmma, self-fed; loader tma: sm_90a has it}}
+attn.kernel @self_fed attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<fa3, producer = false>} {
 }
 }
 
 // -----
 
 module attributes {attn.target = "sm_80"} {
-// expected-error @below {{'overlap' needs wgmma: schedule fa3}}
-attn.kernel @refused attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<fa2, overlap = 1>} {
+// expected-error @below {{'loader' = tma needs the tensor copies of sm_90a; choose loader = cp_async (target sm_80)}}
+attn.kernel @refused attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<fa2, loader = tma>} {
+}
+}
+
+// -----
+
+module attributes {attn.target = "sm_90a"} {
+// expected-error @below {{'loader' = tma copies boxes of at most 256 rows; choose a smaller tile, or loader = cp_async (target sm_90a)}}
+attn.kernel @refused attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<fa2, tile = 128x272, stages = 1, loader = tma>} {
 }
 }
 
 // -----
 
 module attributes {attn.target = "sm_80"} {
-// expected-error @below {{'turns' needs wgmma: schedule fa3}}
-attn.kernel @refused attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<fa2, turns = true>} {
+// expected-error @below {{expected a multiple of 16 query rows for each of 8 warps, found tile M 64}}
+attn.kernel @refused attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<fa2, tile = 64x64, consumers = 2>} {
 }
 }
 
 // -----
 
 module attributes {attn.target = "sm_80"} {
-// expected-error @below {{'persistent' is not built for schedule fa2 yet}}
+// expected-error @below {{'persistent' needs a role that claims work items for the others; choose producer = true, or persistent = false (target sm_80)}}
 attn.kernel @refused attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<fa2, persistent = true>} {
 }
 }
@@ -173,7 +215,7 @@ attn.kernel @refused attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_h
 // -----
 
 module attributes {attn.target = "sm_90a"} {
-// expected-error @below {{'turns' needs at least two consumers}}
+// expected-error @below {{'turns' needs two or three consumers that wait for each other; choose consumers = 2, or turns = false (target sm_90a)}}
 attn.kernel @refused attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<fa3, tile = 64x128, turns = true>} {
 }
 }
@@ -213,7 +255,7 @@ attn.kernel @refused attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_h
 // -----
 
 module attributes {attn.target = "sm_90a"} {
-// expected-error @below {{tile 192 x 128 needs 183 registers in a thread of 12 warps (O 64 + S 64 + P 32 + 23 others), but a thread has 160; take a smaller tile}}
+// expected-error @below {{tile 192 x 128 needs 186 registers in a thread of 12 warps (O 64 + S 64 + P 32 + 26 others), but a thread has 160; take a smaller tile}}
 attn.kernel @refused attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 128 : i64, head_dim_v = 128 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<fa3, tile = 192x128>} {
 }
 }
@@ -223,6 +265,15 @@ attn.kernel @refused attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_h
 module attributes {attn.target = "sm_90a"} {
 // expected-error @below {{tile 128 x 128 needs 328704 bytes of shared memory (Q 65536 + 2 stages of K 65536 and V 65536), but sm_90a has 232448; take a smaller tile or fewer stages}}
 attn.kernel @refused attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 256 : i64, head_dim_v = 256 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<fa3, tile = 128x128>} {
+}
+}
+
+// -----
+
+// Weights in the place of their logits take some too: 48 bytes would be spilled.
+module attributes {attn.target = "sm_90a"} {
+// expected-error @below {{tile 192 x 192 needs 178 registers in a thread of 12 warps (O 32 + S 96 + P 24 + 26 others), but a thread has 160; take a smaller tile}}
+attn.kernel @refused attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<fa3, tile = 192x192, overlap = 0>} {
 }
 }
 

@@ -181,11 +181,11 @@ gpu.func @depth_two(%map: !llvm.ptr, %view: !view, %n: i32) kernel {
 !o = !tile.val<[q:64, v:64] x bf16, shared 1>
 !view = !tile.view<64 x bf16>
 
-// V9: only what another role feeds may depend on a choice. All warps of the role
-// meet in a drain.
+// V9: all warps of the role meet in a drain, but each looks at its own rows.
 gpu.module @m {
-gpu.func @drain(%view: !view, %O: !tile.val<[q:64, v:64] x bf16>, %n: i32, %any: i1) kernel {
+gpu.func @drain(%view: !view, %S: !tile.val<[q:64, v:64] x f32>, %O: !tile.val<[q:64, v:64] x bf16>, %n: i32) kernel {
   pipe.role "compute" warps 4 {
+    %any = tile.any %S ne 0xFF800000 : !tile.val<[q:64, v:64] x f32>
     %oc = pipe.open "o" via st : !pipe.channel<!o>
     tile.for_work (%b, %h, %m0) in (%n, %n, %n) step 64 {
       scf.if %any {
@@ -203,10 +203,13 @@ gpu.func @drain(%view: !view, %O: !tile.val<[q:64, v:64] x bf16>, %n: i32, %any:
 !k = !tile.val<[k:32, d:64] x bf16, shared 1>
 !view = !tile.view<64 x bf16>
 
-// V9: the groups of cp.async are counted, so no put of this role may be left out.
+// V9: the groups of cp.async are counted, so no warp may leave out a put that
+// others make.
 gpu.module @m {
-gpu.func @own(%view: !view, %n: i32, %any: i1) kernel {
+gpu.func @own(%view: !view, %S: !tile.val<[q:64, v:64] x f32>, %n: i32, %visible: i1) kernel {
   pipe.role "compute" warps 4 {
+    %some = tile.any %S ne 0xFF800000 : !tile.val<[q:64, v:64] x f32>
+    %any = arith.andi %some, %visible : i1
     %kc = pipe.open "k" via cp_async : !pipe.channel<!k>
     tile.for_work (%b, %h, %m0) in (%n, %n, %n) step 64 {
       scf.if %any {

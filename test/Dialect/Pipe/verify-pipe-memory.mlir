@@ -152,12 +152,13 @@ gpu.func @alias(%view: !tile.view<64 x bf16>, %O: !tile.val<[q:64, v:64] x bf16>
 gpu.module @m {
 gpu.func @conditional(%view: !tile.view<64 x bf16>, %O: !tile.val<[q:64, v:64] x bf16>, %n: i32, %c0: i32, %more: i1) kernel {
   pipe.role "compute" warps 4 {
+    // expected-note @below {{the channel is opened here}}
     %qc = pipe.open "q" via cp_async : !pipe.channel<!q>
     tile.for_work (%b, %h, %m0) in (%n, %n, %n) step 64 {
       scf.if %more {
-        // expected-error @below {{V9: expected 'pipe.put' directly in the work loop of the role or in a key loop of it}}
         pipe.put %qc[%c0], %view[%m0] : !pipe.channel<!q>, !view
       }
+      // expected-error @below {{channel 'q': V9: a choice is around its put that is not around this take}}
       %Q = pipe.take %qc[%c0] : !pipe.channel<!q> -> !q
       pipe.release %qc[%c0] : !pipe.channel<!q>
     }

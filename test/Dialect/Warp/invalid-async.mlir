@@ -81,6 +81,17 @@ warp.role "load" first 0 warps 4 {
 
 // -----
 
+%full, %slot = builtin.unrealized_conversion_cast to !warp.barriers<2>, i32
+warp.role "load" first 0 warps 4 {
+  warp.single {
+    // CAA1
+    // expected-error @below {{expected outside warp.single: every thread arrives for its own copies}}
+    warp.cp_async_arrive %full[%slot] : !warp.barriers<2>
+  }
+}
+
+// -----
+
 // MB1
 // expected-error @below {{expected an offset that is a multiple of 8, found 4}}
 %0 = warp.mbar_alloc {offset = 4 : i64} : !warp.barriers<2>

@@ -139,8 +139,8 @@ warp.barrier {warps = 4 : i64, id = 16 : i64}
 
 %buffer, %slot = builtin.unrealized_conversion_cast to !warp.buffer<1x64x128xbf16>, i32
 // LD4
-// expected-error @below {{expected a result of 128 rows, found 64}}
-%0 = warp.ldmatrix %buffer[%slot] {row = 0 : i64} : !warp.buffer<1x64x128xbf16> -> !warp.frag<64x16xbf16, b, warps = 4>
+// expected-error @below {{expected a result of at most 128 rows, found 136}}
+%0 = warp.ldmatrix %buffer[%slot] {row = 0 : i64} : !warp.buffer<1x64x128xbf16> -> !warp.frag<136x16xbf16, b, warps = 4>
 
 // -----
 

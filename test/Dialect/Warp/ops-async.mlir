@@ -44,6 +44,8 @@ gpu.func @roles(%map: !llvm.ptr, %out: !llvm.ptr<1>, %stride: i64, %row: i32, %h
       // CHECK: warp.tma_load %{{.*}}[%{{.*}}], %{{.*}}, (%{{.*}}, %{{.*}}, %{{.*}}) signals %[[FULL]][%{{.*}}] : <2x128x128xbf16>, <2>
       warp.tma_load %k[%slot], %map, (%row, %head, %batch) signals %full[%slot] : !k_buf, !warp.barriers<2>
     }
+    // CHECK: warp.cp_async_arrive %[[FULL]][%{{.*}}] : <2>
+    warp.cp_async_arrive %full[%slot] : !warp.barriers<2>
   }
   // CHECK: warp.role "compute" first 4 warps 8 {
   warp.role "compute" first 4 warps 8 {

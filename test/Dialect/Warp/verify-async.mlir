@@ -286,14 +286,67 @@ module attributes {attn.target = "sm_90a"} {
 gpu.module @m {
 gpu.func @w9_copy(%c0: i32, %ptr: !llvm.ptr<1>, %stride: i64) kernel {
   %a = warp.alloc {offset = 0 : i64} : !tile
-  // expected-error @below {{W9: expected warp.fence_async after this store: products or tensor copies touch the same bytes}}
   warp.cp_async %a[%c0], %ptr, %stride, %c0, cols = 64, warps = 4 : !tile
   warp.cp_async_commit
   warp.fence_async
+  // expected-error @below {{W9: expected warp.fence_async after this wait for copies: products or tensor copies touch the same bytes}}
   warp.cp_async_wait {groups = 0 : i64}
   warp.barrier {warps = 4 : i64}
   %s = warp.wgmma %a[%c0], %a[%c0] depth 64 : !tile, !tile -> !s
   %s1 = warp.wgmma_wait %s {pending = 0 : i64} : !s
+  gpu.return
+}
+}
+}
+
+// -----
+
+// Whoever waits for the phase of another role's copies fences for itself; no
+// meeting need follow.
+!s = !warp.frag<64x64xf32, acc, warps = 4>
+!tile = !warp.buffer<1x64x64xbf16>
+module attributes {attn.target = "sm_90a"} {
+gpu.module @m {
+gpu.func @w9_fed(%c0: i32, %ptr: !llvm.ptr<1>, %stride: i64) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+  %a = warp.alloc {offset = 0 : i64} : !tile
+  %full = warp.mbar_alloc {offset = 8192 : i64} : !warp.barriers<1>
+  warp.mbar_init %full {arrivals = 128 : i64} : !warp.barriers<1>
+  warp.mbar_publish {warps = 8 : i64}
+  warp.role "load" first 0 warps 4 {
+    warp.cp_async %a[%c0], %ptr, %stride, %c0, cols = 64, warps = 4 : !tile
+    warp.cp_async_arrive %full[%c0] : !warp.barriers<1>
+  }
+  warp.role "compute" first 4 warps 4 {
+    warp.mbar_wait %full[%c0] parity %c0 : !warp.barriers<1>
+    warp.fence_async
+    %s = warp.wgmma %a[%c0], %a[%c0] depth 64 : !tile, !tile -> !s
+    %s1 = warp.wgmma_wait %s {pending = 0 : i64} : !s
+    // expected-error @below {{W9: expected warp.fence_async after this wait for copies}}
+    warp.mbar_wait %full[%c0] parity %c0 : !warp.barriers<1>
+    %t = warp.wgmma %a[%c0], %a[%c0] depth 64 : !tile, !tile -> !s
+    %t1 = warp.wgmma_wait %t {pending = 0 : i64} : !s
+  }
+  gpu.return
+}
+}
+}
+
+// -----
+
+// W10: every thread of the role that copies arrives.
+!tile = !warp.buffer<1x64x64xbf16>
+module attributes {attn.target = "sm_90a"} {
+gpu.module @m {
+gpu.func @w10_copies(%c0: i32, %ptr: !llvm.ptr<1>, %stride: i64) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+  %a = warp.alloc {offset = 0 : i64} : !tile
+  %full = warp.mbar_alloc {offset = 8192 : i64} : !warp.barriers<1>
+  // expected-error @below {{W10: expected 128 arrivals, as many as the roles and copies of this kernel make, found 4}}
+  warp.mbar_init %full {arrivals = 4 : i64} : !warp.barriers<1>
+  warp.mbar_publish {warps = 8 : i64}
+  warp.role "load" first 0 warps 4 {
+    warp.cp_async %a[%c0], %ptr, %stride, %c0, cols = 64, warps = 4 : !tile
+    warp.cp_async_arrive %full[%c0] : !warp.barriers<1>
+  }
   gpu.return
 }
 }

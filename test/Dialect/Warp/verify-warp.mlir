@@ -72,7 +72,7 @@ module attributes {attn.target = "sm_80"} {
 gpu.module @m {
 gpu.func @w3(%ptr: !llvm.ptr<1>, %stride: i64, %rows: i32, %slot: i32) kernel {
   %k = warp.alloc {offset = 0 : i64} : !warp.buffer<1x64x64xbf16>
-  // expected-error @below {{W3: expected warp.cp_async_commit after this copy}}
+  // expected-error @below {{W3: expected warp.cp_async_commit or warp.cp_async_arrive after this copy}}
   warp.cp_async %k[%slot], %ptr, %stride, %rows, cols = 64, warps = 4 : !warp.buffer<1x64x64xbf16>
   gpu.return
 }

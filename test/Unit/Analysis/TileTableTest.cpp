@@ -31,8 +31,8 @@ TEST(TileTable, EveryHeadDimFitsEveryTarget) {
             ASSERT_NE(choice, nullptr)
                 << qk << " / " << v << " " << target.name;
             SharedUse use =
-                sharedUse(engine, qk, v, elementBytes, choice->tileM,
-                          choice->tileN, choice->stages);
+                sharedUse(engine == Engine::Wgmma, qk, v, elementBytes,
+                          choice->tileM, choice->tileN, choice->stages);
             EXPECT_LE(use.total(), target.sharedBytesPerBlock)
                 << qk << " / " << v << " " << target.name;
             EXPECT_EQ(choice->tileM % (16 * choice->warps), 0);
@@ -80,7 +80,8 @@ TEST(TileTable, NoTilePastTheTable) {
 }
 
 TEST(TileTable, RowsArePaddedToTheDepthOfAnMma) {
-  SharedUse use = sharedUse(Engine::MmaSync, 72, 128, elementBytes, 128, 64, 2);
+  SharedUse use =
+      sharedUse(/*wholePanels=*/false, 72, 128, elementBytes, 128, 64, 2);
   EXPECT_EQ(use.q, 128 * 80 * 2);
   EXPECT_EQ(use.k, 64 * 80 * 2);
   EXPECT_EQ(use.v, 64 * 128 * 2);
@@ -89,8 +90,9 @@ TEST(TileTable, RowsArePaddedToTheDepthOfAnMma) {
   EXPECT_EQ(use.apart(), use.q + use.o + 2 * (use.k + use.v));
 }
 
-TEST(TileTable, RowsOfWgmmaArePaddedToWholePanels) {
-  SharedUse use = sharedUse(Engine::Wgmma, 72, 96, elementBytes, 128, 64, 2);
+TEST(TileTable, RowsArePaddedToWholePanels) {
+  SharedUse use =
+      sharedUse(/*wholePanels=*/true, 72, 96, elementBytes, 128, 64, 2);
   EXPECT_EQ(use.q, 128 * 128 * 2);
   EXPECT_EQ(use.k, 64 * 128 * 2);
   EXPECT_EQ(use.v, 64 * 128 * 2);

@@ -92,7 +92,8 @@ TEST(Compile, RefusesWhereTheFieldIsWritten) {
        "legal now: dense"},
       {"kv paged(page = 16)", "case.attn:5:3: error: 'kv' is paged"},
       {"split 4", "case.attn:5:3: error: 'split' is 4 pieces"},
-      {"schedule fa3", "case.attn:5:3: error: schedule fa3 needs wgmma"},
+      {"schedule fa3", "case.attn:5:3: error: 'mma' = wgmma, the default of "
+                       "schedule fa3, needs an instruction of sm_90a"},
       {"schedule fa2(tile = 128 x 128, stages = 9)",
        "case.attn:5:3: error: tile 128 x 128 needs"},
   };

@@ -41,8 +41,18 @@ Problem fullProblem() {
   p.splitValue = 512;
   p.outputO = false;
   p.outputLse = false;
-  p.schedule = {ScheduleKind::Fa3, 128, 176, 2, 3, 1, true, false,
-                MaxMode::Lazy};
+  p.schedule = {ScheduleKind::Fa3,
+                128,
+                176,
+                2,
+                3,
+                1,
+                true,
+                false,
+                true,
+                MaxMode::Lazy,
+                MmaKind::Sync,
+                LoaderKind::Tma};
   double inf = std::numeric_limits<double>::infinity();
   p.params = {{"left", DType::I32, -4095, 0, 3, 4},
               {"big", DType::I64, int64_t(1) << 60, 0, 4, 4},

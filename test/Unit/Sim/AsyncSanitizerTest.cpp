@@ -208,6 +208,16 @@ const Broken kernels[] = {
          leader + "@%p0 ret;\n" + store + "[%in], [sh], 256;\n" + commitAll,
      "fence.proxy.async.shared::cta;", "missing-proxy-fence",
      "cp.async.bulk.global", "no proxy fence since"},
+    // Who waits for the phase is the first to know that the copies landed.
+    {"StoreOfCopiesThatArrive",
+     initBarrier(64) + own +
+         "cvt.u64.u32 %rd1, %r9; add.s64 %rd1, %in, %rd1;\n"
+         "cp.async.ca.shared.global [%r10], [%rd1], 4;\n"
+         "cp.async.mbarrier.arrive.noinc.shared.b64 [bar];\n" +
+         waitFor("bar", "0", "W") + "FIX\n" + leader + "@%p0 ret;\n" + store +
+         "[%in], [sh], 256;\n" + commitAll,
+     "fence.proxy.async;", "missing-proxy-fence", "cp.async.bulk.global",
+     "which a cp.async wrote that arrives on an mbarrier"},
     {"StoreOfRacingWrites",
      own +
          "st.shared.u32 [%r10], %t;\nfence.proxy.async;\n"

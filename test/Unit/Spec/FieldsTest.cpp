@@ -56,7 +56,8 @@ TEST(Fields, EveryOne) {
       "kv_dtype e5m2\nout f32\nscale 0.125\nalign top_left\nbatch varlen\n"
       "kv paged(page = 16, layout = vllm)\nsplit fixed(tokens = 1024)\n"
       "outputs lse\nschedule fa3 (tile = 128 x 176, stages = 2, consumers = 2,"
-      " overlap = 1, turns = true, max = lazy, persistent)\n"
+      " overlap = 1, turns = true, max = lazy, persistent, mma = sync,"
+      " loader = tma, producer = false)\n"
       "tensor k_scale : f32[kv_heads]\ntensor v_scale : f32[batch, kv_heads]");
   EXPECT_EQ(problem.kvDtype, DType::E5M2);
   EXPECT_EQ(problem.out, DType::F32);
@@ -79,6 +80,9 @@ TEST(Fields, EveryOne) {
   EXPECT_EQ(problem.schedule.turns, true);
   EXPECT_EQ(problem.schedule.max, MaxMode::Lazy);
   EXPECT_EQ(problem.schedule.persistent, true);
+  EXPECT_EQ(problem.schedule.mma, MmaKind::Sync);
+  EXPECT_EQ(problem.schedule.loader, LoaderKind::Tma);
+  EXPECT_EQ(problem.schedule.producer, false);
 }
 
 TEST(Fields, SplitForms) {

@@ -20,44 +20,72 @@ constexpr int tracedItems = 2;
 constexpr int tracedRounds = 6;
 } // namespace
 
-ChannelTrace::ChannelTrace(RoleOp role) {
+ChannelTrace::ChannelTrace(RoleOp role, Rounds rounds) : rounds(rounds) {
   for (Operation &op : role.getBody().front())
     if (auto work = dyn_cast<tile::ForWorkOp>(op))
       for (int item = 0; item < tracedItems; ++item) {
-        int64_t iteration = 0;
-        traceBlock(work.getBody().front(), item * itemGap, iteration);
+        base = item * itemGap;
+        taken.clear();
+        takenBefore.clear();
+        traceBlock(work.getBody().front());
       }
 }
 
-void ChannelTrace::traceBlock(Block &block, int64_t base, int64_t &iteration) {
-  bool inLoop = isa<tile::ForKeysOp>(block.getParentOp());
-  int64_t now = base + (inLoop ? iteration : 0);
+void ChannelTrace::append(ChannelEvent::Kind kind, Operation *op, Value channel,
+                          int64_t ahead) {
+  events.push_back(
+      {kind, op, channel, base + takenBefore.lookup(channel) + ahead, choice});
+}
+
+/// Where the loop is rotated, the tile of an iteration is not the same for all
+/// channels: some were taken before the loop.
+void ChannelTrace::traceLoop(tile::ForKeysOp keys, int count) {
+  auto around = takenBefore, entered = taken;
+  for (int round = 0; round < count; ++round) {
+    takenBefore = taken;
+    traceBlock(keys.getBody().front());
+  }
+  // What the loop does not take goes on as if it were not there.
+  for (auto [channel, tiles] : taken)
+    if (tiles != entered.lookup(channel))
+      around[channel] = tiles;
+  takenBefore = around;
+}
+
+void ChannelTrace::traceBlock(Block &block) {
   auto ranges = block.getOps<tile::ForKeysOp>();
-  int rounds = tracedRounds /
-               std::max<int>(1, std::distance(ranges.begin(), ranges.end()));
+  int each = tracedRounds /
+             std::max<int>(1, std::distance(ranges.begin(), ranges.end()));
+  auto sync = [&](Operation &op) {
+    events.push_back({ChannelEvent::Sync, &op, Value(), 0, choice});
+  };
   for (Operation &op : block) {
     if (auto put = dyn_cast<PutOp>(op)) {
-      events.push_back({ChannelEvent::Put, &op, put.getChannel(),
-                        now + static_cast<int64_t>(put.getAhead())});
+      append(ChannelEvent::Put, put, put.getChannel(), put.getAhead());
     } else if (auto take = dyn_cast<TakeOp>(op)) {
-      events.push_back({ChannelEvent::Take, &op, take.getChannel(), now});
-      if (!take.getJoined())
-        events.push_back({ChannelEvent::Sync, &op, Value(), 0});
+      append(ChannelEvent::Take, take, take.getChannel());
+      ++taken[take.getChannel()];
+      // Where a barrier in memory says that the slot is full, nobody meets.
+      if (!take.getJoined() && !isSignalled(take.getChannel()))
+        sync(op);
     } else if (auto release = dyn_cast<ReleaseOp>(op)) {
-      events.push_back({ChannelEvent::Release, &op, release.getChannel(), now});
+      append(ChannelEvent::Release, release, release.getChannel());
     } else if (isa<SyncOp>(op)) {
-      events.push_back({ChannelEvent::Sync, &op, Value(), 0});
+      sync(op);
     } else if (auto drain = dyn_cast<DrainOp>(op)) {
-      events.push_back({ChannelEvent::Sync, &op, Value(), 0});
-      events.push_back({ChannelEvent::Drain, &op, drain.getChannel(), now});
-      events.push_back({ChannelEvent::Sync, &op, Value(), 0});
-    } else if (auto choice = dyn_cast<scf::IfOp>(op)) {
+      sync(op);
+      append(ChannelEvent::Drain, drain, drain.getChannel());
+      sync(op);
+    } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
       // Whether a work item has key tiles (attn-overlap-gemms): a run in which
       // each has some holds every order there is.
-      traceBlock(*choice.thenBlock(), base, iteration);
+      int around = choice;
+      choice = static_cast<int>(choices.size());
+      choices.push_back(around);
+      traceBlock(*branch.thenBlock());
+      choice = around;
     } else if (auto keys = dyn_cast<tile::ForKeysOp>(op)) {
-      for (int round = 0; round < rounds; ++round, ++iteration)
-        traceBlock(keys.getBody().front(), base, iteration);
+      traceLoop(keys, rounds == Rounds::Several ? each : 0);
     }
   }
 }
@@ -90,11 +118,31 @@ int64_t ChannelTrace::findAfter(int64_t after, ChannelEvent::Kind kind,
   return -1;
 }
 
-int64_t ChannelTrace::count(int64_t from, int64_t to,
-                            ChannelEvent::Kind kind) const {
+bool ChannelTrace::happensWith(const ChannelEvent &event,
+                               const ChannelEvent &other) const {
+  // A choice is numbered after the one around it.
+  int around = other.choice;
+  while (around > event.choice)
+    around = choices[around];
+  return around == event.choice;
+}
+
+int64_t ChannelTrace::countSyncs(int64_t from, int64_t to) const {
   int64_t found = 0;
   for (int64_t at = from + 1; at < to; ++at)
-    found += events[at].kind == kind;
+    found += events[at].kind == ChannelEvent::Sync &&
+             (happensWith(events[at], events[from]) ||
+              happensWith(events[at], events[to]));
+  return found;
+}
+
+int64_t ChannelTrace::countGroups(int64_t from, int64_t to) const {
+  int64_t found = 0;
+  for (int64_t at = from + 1; at < to; ++at)
+    found += events[at].kind == ChannelEvent::Put &&
+             !isSignalled(events[at].channel) &&
+             (happensWith(events[at], events[from]) ||
+              happensWith(events[at], events[to]));
   return found;
 }
 

@@ -20,15 +20,20 @@ struct ChannelEvent {
   /// Which tile of the channel, counted over the key loop of a work item; the
   /// tiles of the next work item follow after a gap.
   int64_t tile = 0;
+  /// The choice around it that was made for it to happen; 0: none.
+  int choice = 0;
 };
 
+/// How often a traced run goes round the key loops of a work item.
+enum class Rounds { Several, None };
+
 /// A run of a role as a flat list of events: two work items, each key loop
-/// several times round. Since puts, takes and releases stand in straight-line
-/// code whose order does not depend on data, what holds in this run holds in
-/// every one.
+/// several times round, or never. Since puts, takes and releases stand in
+/// straight-line code whose order does not depend on data, what holds in these
+/// runs holds in every one.
 class ChannelTrace {
 public:
-  explicit ChannelTrace(RoleOp role);
+  explicit ChannelTrace(RoleOp role, Rounds rounds = Rounds::Several);
 
   llvm::ArrayRef<ChannelEvent> getEvents() const { return events; }
   /// The last event before `before` of this kind, channel and tile; -1 if none.
@@ -39,8 +44,12 @@ public:
   /// The first event after `after` of this kind, channel and tile; -1 if none.
   int64_t findAfter(int64_t after, ChannelEvent::Kind kind, mlir::Value channel,
                     int64_t tile) const;
-  /// Events of this kind in (from, to).
-  int64_t count(int64_t from, int64_t to, ChannelEvent::Kind kind) const;
+  /// Syncs in (from, to) that happen whenever one of these two events does.
+  int64_t countSyncs(int64_t from, int64_t to) const;
+  /// Such puts that are groups of cp.async of the role's threads.
+  int64_t countGroups(int64_t from, int64_t to) const;
+  /// Whether the event happens whenever `other` does.
+  bool happensWith(const ChannelEvent &event, const ChannelEvent &other) const;
   /// The work item that `tile` belongs to.
   static int64_t itemOf(int64_t tile);
   /// Whether `tile` is among the first `depth` of its work item, so that no
@@ -48,8 +57,22 @@ public:
   static bool isFirstTiles(int64_t tile, int64_t depth);
 
 private:
-  void traceBlock(mlir::Block &block, int64_t base, int64_t &iteration);
+  void traceBlock(mlir::Block &block);
+  void traceLoop(tile::ForKeysOp keys, int count);
+  void append(ChannelEvent::Kind kind, mlir::Operation *op, mlir::Value channel,
+              int64_t ahead = 0);
+
+  Rounds rounds;
   std::vector<ChannelEvent> events;
+  /// By choice, the one around it. There is none around choice 0.
+  std::vector<int> choices = {0};
+  int choice = 0;
+  /// First tile of the work item at hand.
+  int64_t base = 0;
+  /// Of each channel, the tiles of this work item that were taken, and those of
+  /// them before the code at hand: the body of a key loop, or what stands
+  /// between the loops.
+  llvm::DenseMap<mlir::Value, int64_t> taken, takenBefore;
 };
 
 } // namespace attn::pipe

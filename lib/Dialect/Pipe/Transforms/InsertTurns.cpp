@@ -21,11 +21,24 @@ using namespace attn;
 
 namespace {
 
-/// A turn is from the first product of a tile to the first wait for one.
+/// Whether the warpgroups of the role meet at an operation, or may once
+/// attn-place-waits has seen it: nobody can come there while one has its turn.
+bool isMeeting(Operation &op) {
+  if (isa<pipe::SyncOp, pipe::DrainOp>(op))
+    return true;
+  return isa<pipe::TakeOp, pipe::PutOp>(op) && !pipe::isFed(op.getOperand(0));
+}
+
+/// A turn is from the first product of a tile to the last before the first wait
+/// for one: before what a product gave is used, or the warpgroups meet.
 void insertTurn(tile::ForKeysOp keys) {
   Operation *first = nullptr, *last = nullptr;
   for (Operation &op : keys.getBody().front()) {
-    if (isa<pipe::AwaitOp>(op))
+    bool usesProduct = llvm::any_of(op.getOperands(), [&](Value operand) {
+      return operand.getDefiningOp<tile::DotOp>() &&
+             operand.getParentBlock() == op.getBlock();
+    });
+    if (first && (usesProduct || isMeeting(op)))
       break;
     if (!isa<tile::DotOp>(op))
       continue;

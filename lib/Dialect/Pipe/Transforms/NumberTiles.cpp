@@ -22,27 +22,28 @@ using namespace attn;
 
 namespace {
 
-/// Threads the cursor of one channel through one role: the number of its tiles
-/// that the role has put or taken.
+/// Threads a cursor of one channel through one role: the number of its tiles
+/// that the role has put, or taken.
 class CursorThreader {
 public:
-  explicit CursorThreader(Value channel)
-      : channel(channel), rewriter(channel.getContext()) {}
+  enum Side { Puts, Takes };
+  CursorThreader(Value channel, Side side)
+      : channel(channel), side(side), rewriter(channel.getContext()) {}
 
   /// The cursor behind `block`, which it enters as `cursor`.
   Value run(Block &block, Value cursor) {
     for (Operation &op : llvm::make_early_inc_range(block)) {
-      if (auto put = dyn_cast<pipe::PutOp>(op);
-          put && put.getChannel() == channel) {
+      if (auto put = dyn_cast<pipe::PutOp>(op); put && isOfSide(&op)) {
         put.getOrdinalMutable().assign(cursor);
-        cursor = next(&op, cursor);
+        cursor = put.getWhen() ? nextWhen(&op, cursor, put.getWhen())
+                               : next(&op, cursor);
       } else if (auto take = dyn_cast<pipe::TakeOp>(op);
-                 take && take.getChannel() == channel) {
+                 take && isOfSide(&op)) {
         taken.push_back(cursor);
         take.getOrdinalMutable().assign(cursor);
         cursor = next(&op, cursor);
       } else if (auto release = dyn_cast<pipe::ReleaseOp>(op);
-                 release && release.getChannel() == channel) {
+                 release && isOfSide(&op)) {
         // Tiles are released in the order in which they are taken; the last
         // one before this place is meant.
         release.getOrdinalMutable().assign(taken.empty() ? minusOne(&op, cursor)
@@ -55,12 +56,16 @@ public:
   }
 
 private:
+  bool isOfSide(Operation *op) {
+    bool isSide = side == Puts ? isa<pipe::PutOp>(op)
+                               : isa<pipe::TakeOp, pipe::ReleaseOp>(op);
+    return isSide && llvm::is_contained(op->getOperands(), channel);
+  }
   bool usesChannel(Operation &op) {
     return op
         .walk([&](Operation *inner) {
-          return llvm::is_contained(inner->getOperands(), channel)
-                     ? WalkResult::interrupt()
-                     : WalkResult::advance();
+          return isOfSide(inner) ? WalkResult::interrupt()
+                                 : WalkResult::advance();
         })
         .wasInterrupted();
   }
@@ -74,6 +79,13 @@ private:
   Value next(Operation *at, Value cursor) {
     rewriter.setInsertionPointAfter(at);
     return offset(at, cursor, 1);
+  }
+  /// A put that is switched off fills no slot.
+  Value nextWhen(Operation *at, Value cursor, Value when) {
+    rewriter.setInsertionPointAfter(at);
+    Value one = arith::ExtUIOp::create(rewriter, at->getLoc(),
+                                       rewriter.getI32Type(), when);
+    return arith::AddIOp::create(rewriter, at->getLoc(), cursor, one);
   }
   Value minusOne(Operation *at, Value cursor) {
     rewriter.setInsertionPoint(at);
@@ -149,6 +161,7 @@ private:
   }
 
   Value channel;
+  Side side;
   IRRewriter rewriter;
   /// Ordinals of the tiles taken so far in this block.
   SmallVector<Value> taken;
@@ -161,16 +174,17 @@ using ChannelSet = llvm::SmallSetVector<Value, 4>;
 template <typename Op> ChannelSet channelsOf(pipe::RoleOp role) {
   ChannelSet channels;
   role.walk([&](Op op) {
-    if (pipe::isFed(op.getChannel()))
+    if (pipe::isSignalled(op.getChannel()))
       channels.insert(op.getChannel());
   });
   return channels;
 }
 
 LogicalResult number(pipe::RoleOp role) {
-  ChannelSet channels = channelsOf<pipe::PutOp>(role);
-  for (Value channel : channelsOf<pipe::TakeOp>(role))
-    if (!channels.insert(channel)) {
+  ChannelSet filled = channelsOf<pipe::PutOp>(role);
+  ChannelSet taken = channelsOf<pipe::TakeOp>(role);
+  for (Value channel : taken)
+    if (pipe::isFed(channel) && filled.contains(channel)) {
       auto open = channel.getDefiningOp<pipe::OpenOp>();
       return role.emitError()
              << "role '" << role.getName()
@@ -180,12 +194,16 @@ LogicalResult number(pipe::RoleOp role) {
                 "(attn-partition-roles)";
     }
   Block &body = role.getBody().front();
-  for (Value channel : channels) {
+  auto thread = [&](Value channel, CursorThreader::Side side) {
     OpBuilder builder = OpBuilder::atBlockBegin(&body);
     Value zero = arith::ConstantIntOp::create(builder, role.getLoc(),
                                               builder.getI32Type(), 0);
-    CursorThreader(channel).run(body, zero);
-  }
+    CursorThreader(channel, side).run(body, zero);
+  };
+  for (Value channel : filled)
+    thread(channel, CursorThreader::Puts);
+  for (Value channel : taken)
+    thread(channel, CursorThreader::Takes);
   return success();
 }
 

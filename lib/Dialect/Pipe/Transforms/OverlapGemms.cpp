@@ -97,13 +97,17 @@ private:
         rewriter.clone(op, mapping);
   }
 
-  /// Clones the back for the tile at `place`, with what the front of that tile
-  /// left behind.
-  Value cloneBack(Value place, Value init, Value lhs) {
+  /// Where the back finds what the front of the tile at `place` left behind.
+  IRMapping mapBack(Value place, Value init, Value lhs) {
     IRMapping mapping;
     mapping.map(keys.getPlace(), place);
     mapping.map(product.getInit(), init);
     mapping.map(product.getLhs(), lhs);
+    return mapping;
+  }
+
+  /// Clones the back, what of it has no clone yet; returns its product.
+  Value cloneBack(IRMapping mapping) {
     for (Operation &op : block.without_terminator()) {
       // The ordinals and rows of its puts and takes follow from the place.
       bool isPosition =
@@ -113,10 +117,25 @@ private:
             return operand.getParentBlock() != &block ||
                    mapping.contains(operand);
           });
-      if (isPosition || !isFront(op))
+      if ((isPosition || !isFront(op)) && !mapping.contains(&op))
         rewriter.clone(op, mapping);
     }
     return mapping.lookup(product.getResult());
+  }
+
+  /// Clones a put or take of the back, and before it what it is computed from.
+  void cloneTransfer(IRMapping &mapping, Operation *op) {
+    for (Value operand : op->getOperands())
+      if (Operation *source = operand.getDefiningOp();
+          source && source->getBlock() == &block && !mapping.contains(operand))
+        cloneTransfer(mapping, source);
+    rewriter.clone(*op, mapping);
+  }
+
+  /// Whether a channel operation fills or empties slots that the role fills
+  /// itself.
+  static bool isOwnTransfer(Operation &op) {
+    return isa<pipe::PutOp, pipe::TakeOp>(op) && !pipe::isFed(op.getOperand(0));
   }
 
   /// What the front yields, with the operands of the back in place of its
@@ -139,7 +158,7 @@ private:
     SmallVector<Value> values = emitLoop(last, frontValues(first));
     Value lhs = values.pop_back_val();
     values[carriedIndex] =
-        cloneBack(keys.getBegin(), values[carriedIndex], lhs);
+        cloneBack(mapBack(keys.getBegin(), values[carriedIndex], lhs));
     return values;
   }
 
@@ -162,19 +181,28 @@ private:
     IRMapping mapping;
     mapping.map(keys.getPlace(), loop.getPlace());
     mapping.map(keys.getIterArgs(), carried.drop_back());
+    std::optional<IRMapping> backMapping;
+    auto back = [&]() -> IRMapping & {
+      if (!backMapping)
+        backMapping = mapBack(offset(loop.getPlace(), 1), carried[carriedIndex],
+                              carried.back());
+      return *backMapping;
+    };
     // The new logits are started first; what the front does with the old
-    // accumulator comes after the back.
+    // accumulator comes after the back. A role that feeds itself meets to take
+    // and put: at one place for both, before the products.
     bool started = false;
     for (Operation &op : block.without_terminator()) {
-      if (!isFront(op))
+      if (!isFront(op)) {
+        if (!started && isOwnTransfer(op))
+          cloneTransfer(back(), &op);
         continue;
+      }
       Operation *clone = rewriter.clone(op, mapping);
       if (started || !isa<tile::DotOp>(clone))
         continue;
       started = true;
-      mapping.map(keys.getIterArgs()[carriedIndex],
-                  cloneBack(offset(loop.getPlace(), 1), carried[carriedIndex],
-                            carried.back()));
+      mapping.map(keys.getIterArgs()[carriedIndex], cloneBack(back()));
     }
     tile::YieldOp::create(rewriter, loc, frontValues(mapping));
     return llvm::to_vector_of<Value>(loop.getResults());

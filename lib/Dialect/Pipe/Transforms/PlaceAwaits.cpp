@@ -25,6 +25,14 @@ namespace {
 Operation *firstUse(tile::DotOp dot) {
   Block *block = dot->getBlock();
   Operation *first = block->getTerminator();
+  // The slot that it reads may be filled again.
+  for (Value operand : {dot.getLhs(), dot.getRhs()})
+    if (auto take = operand.getDefiningOp<pipe::TakeOp>())
+      for (Operation *user : take.getChannel().getUsers())
+        if (isa<pipe::PutOp>(user) && user->getBlock() == block &&
+            dot->isBeforeInBlock(user) &&
+            (!first || user->isBeforeInBlock(first)))
+          first = user;
   for (Operation *user : dot.getResult().getUsers()) {
     Operation *ancestor = block->findAncestorOpInBlock(*user);
     if (ancestor && (!first || ancestor->isBeforeInBlock(first)))

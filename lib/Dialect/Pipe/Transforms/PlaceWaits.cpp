@@ -24,20 +24,24 @@ namespace {
 /// Sets `pending` of every take: the fewest puts that follow its own put on any
 /// way to it.
 LogicalResult countPending(RoleOp role) {
-  ChannelTrace trace(role);
   llvm::DenseMap<Operation *, int64_t> pending;
-  for (auto [at, event] : llvm::enumerate(trace.getEvents())) {
-    if (event.kind != ChannelEvent::Take || isFed(event.channel))
-      continue;
-    int64_t put =
-        trace.findBefore(at, ChannelEvent::Put, event.channel, event.tile);
-    if (put < 0)
-      return event.op->emitError() << "nothing was put into the channel for "
-                                      "this take";
-    int64_t later = trace.count(put, at, ChannelEvent::Put);
-    auto [entry, isNew] = pending.try_emplace(event.op, later);
-    if (!isNew)
-      entry->second = std::min(entry->second, later);
+  for (Rounds rounds : {Rounds::Several, Rounds::None}) {
+    ChannelTrace trace(role, rounds);
+    for (auto [at, event] : llvm::enumerate(trace.getEvents())) {
+      if (event.kind != ChannelEvent::Take || isFed(event.channel))
+        continue;
+      int64_t put =
+          trace.findBefore(at, ChannelEvent::Put, event.channel, event.tile);
+      if (put < 0)
+        return event.op->emitError() << "nothing was put into the channel for "
+                                        "this take";
+      if (isSignalled(event.channel))
+        continue;
+      int64_t later = trace.countGroups(put, at);
+      auto [entry, isNew] = pending.try_emplace(event.op, later);
+      if (!isNew)
+        entry->second = std::min(entry->second, later);
+    }
   }
   for (auto [op, count] : pending)
     cast<TakeOp>(op).setPending(count);
@@ -47,13 +51,13 @@ LogicalResult countPending(RoleOp role) {
 /// Lets runs of takes wait once, at the last of them, for the most demanding.
 void joinTakes(RoleOp role) {
   role.walk([](TakeOp take) {
-    if (isFed(take.getChannel()))
+    if (isSignalled(take.getChannel()))
       return;
     Operation *next = take->getNextNode();
     while (next && isPure(next) && !readsSharedTile(next))
       next = next->getNextNode();
     auto following = dyn_cast_or_null<TakeOp>(next);
-    if (!following || isFed(following.getChannel()))
+    if (!following || isSignalled(following.getChannel()))
       return;
     take.setJoined(true);
     following.setPending(std::min(*take.getPending(), *following.getPending()));
@@ -74,7 +78,7 @@ Operation *findUnsafePut(RoleOp role) {
                           ? trace.findLastRelease(at, event.channel)
                           : trace.findBefore(at, ChannelEvent::Release,
                                              event.channel, event.tile - depth);
-    if (release >= 0 && trace.count(release, at, ChannelEvent::Sync) == 0)
+    if (release >= 0 && trace.countSyncs(release, at) == 0)
       return event.op;
   }
   return nullptr;

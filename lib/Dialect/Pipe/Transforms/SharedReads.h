@@ -21,11 +21,6 @@ inline bool readsSharedTile(mlir::Operation *op) {
   });
 }
 
-/// Whether a channel is filled by another role.
-inline bool isFed(mlir::Value channel) {
-  return llvm::cast<ChannelType>(channel.getType()).getFed();
-}
-
 /// Whether another role feeds what the loop takes: then nothing in it runs
 /// ahead, since that role does.
 inline bool takesFromOtherRole(tile::ForKeysOp keys) {

@@ -62,6 +62,13 @@ void narrow(tile::KeyAtOp keyAt, tile::ForKeysOp keys) {
   keyAt.setFull(std::min<size_t>(keyAt.getFull(), kept));
 }
 
+/// Whether keys are those of the loop's own place, and not of one to its right
+/// (attn-overlap-gemms).
+bool isAtPlace(Value key, tile::ForKeysOp keys) {
+  auto keyAt = key.getDefiningOp<tile::KeyAtOp>();
+  return (keyAt ? keyAt.getPlace() : key) == keys.getPlace();
+}
+
 /// Some of the places of the loop, as a loop of its own starting from `inits`.
 ValueRange emitPart(IRRewriter &rewriter, tile::ForKeysOp keys, RangeKind kind,
                     Value begin, Value end, ValueRange inits) {
@@ -80,7 +87,8 @@ ValueRange emitPart(IRRewriter &rewriter, tile::ForKeysOp keys, RangeKind kind,
       rewriter.replaceOp(mask, mask.getInput());
     // Every row sees the whole tile, so its keys all exist.
     for (auto put : part.getBody().getOps<pipe::PutOp>())
-      put.setWhole(true);
+      if (isAtPlace(put.getRow(), part))
+        put.setWhole(true);
   }
   return part.getResults();
 }

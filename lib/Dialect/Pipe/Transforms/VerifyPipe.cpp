@@ -27,10 +27,11 @@ namespace {
 /// V1 .. V10 of the pass' description, for one role.
 class RoleVerifier {
 public:
-  explicit RoleVerifier(RoleOp role) : role(role), trace(role) {}
+  RoleVerifier(RoleOp role, Rounds rounds)
+      : role(role), rounds(rounds), trace(role, rounds) {}
 
   LogicalResult run() {
-    if (failed(verifyOps()))
+    if (rounds == Rounds::Several && failed(verifyOps()))
       return failure();
     for (int64_t at = 0, end = trace.getEvents().size(); at < end; ++at)
       if (failed(verifyEvent(at)))
@@ -40,11 +41,22 @@ public:
 
 private:
   LogicalResult verifyOps();
-  /// Whether a choice is around an operation that all warps count on. Only
-  /// tiles that another role feeds may depend on whether a work item has keys.
+  /// Whether a choice is around an operation that all warps count on which not
+  /// all of them make alike.
   static bool isConditional(Operation *op) {
-    bool fed = isa<PutOp, TakeOp, ReleaseOp>(op) && isFed(op->getOperand(0));
-    return !fed && op->getParentOfType<scf::IfOp>();
+    for (auto choice = op->getParentOfType<scf::IfOp>(); choice;
+         choice = choice->getParentOfType<scf::IfOp>())
+      if (!isUniform(choice.getCondition()))
+        return true;
+    return false;
+  }
+  /// Whether a scalar is the same for all warps: it does not say what a warp's
+  /// rows hold.
+  static bool isUniform(Value value) {
+    Operation *op = value.getDefiningOp();
+    if (!op || isa<tile::ForKeysOp, tile::ForWorkOp>(op))
+      return true;
+    return !isa<tile::AnyOp>(op) && llvm::all_of(op->getOperands(), isUniform);
   }
   LogicalResult verifyReads(ReleaseOp release);
   LogicalResult verifyJoined(TakeOp take);
@@ -59,6 +71,7 @@ private:
   }
 
   RoleOp role;
+  Rounds rounds;
   ChannelTrace trace;
 };
 
@@ -172,13 +185,18 @@ LogicalResult RoleVerifier::verifyTake(int64_t at) {
   if (put < 0)
     return emitChannelError(event.op, event.channel)
            << "V1: taken before it was put";
+  if (!trace.happensWith(events[put], event))
+    return emitChannelError(event.op, event.channel)
+           << "V9: a choice is around its put that is not around this take";
+  if (isSignalled(event.channel))
+    return success(); // waits for its tile alone
   // The take that waits for a joined one follows it (V7).
   int64_t waits = at;
   while (cast<TakeOp>(events[waits].op).getJoined())
     ++waits;
   auto pending = static_cast<int64_t>(
       cast<TakeOp>(events[waits].op).getPending().value_or(0));
-  int64_t later = trace.count(put, waits, ChannelEvent::Put);
+  int64_t later = trace.countGroups(put, waits);
   if (pending <= later)
     return success();
   return emitChannelError(event.op, event.channel)
@@ -199,7 +217,7 @@ LogicalResult RoleVerifier::verifyPut(int64_t at) {
     return emitChannelError(event.op, event.channel)
            << "V2: put into a slot that is still in use (depth " << depth
            << ")";
-  if (trace.count(release, at, ChannelEvent::Sync) == 0)
+  if (trace.countSyncs(release, at) == 0)
     return emitChannelError(event.op, event.channel)
            << "V2: put while another warp may still read the slot";
   return success();
@@ -232,7 +250,7 @@ LogicalResult RoleVerifier::verifyMemoryFree(int64_t at) {
           << "by the tile taken here, which was not released";
       return diagnostic;
     }
-    if (trace.count(release, at, ChannelEvent::Sync) == 0)
+    if (trace.countSyncs(release, at) == 0)
       return emitChannelError(event.op, event.channel)
              << label << ": put while another warp may still read the slot";
   }
@@ -337,8 +355,9 @@ struct VerifyPipe : attn::impl::VerifyPipeBase<VerifyPipe> {
         return WalkResult::interrupt();
       }
       for (RoleOp role : func.getBody().front().getOps<RoleOp>())
-        if (failed(RoleVerifier(role).run()))
-          return WalkResult::interrupt();
+        for (Rounds rounds : {Rounds::Several, Rounds::None})
+          if (failed(RoleVerifier(role, rounds).run()))
+            return WalkResult::interrupt();
       return failed(FlowVerifier(func).run()) ? WalkResult::interrupt()
                                               : WalkResult::advance();
     });

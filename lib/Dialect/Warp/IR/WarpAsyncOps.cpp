@@ -43,6 +43,15 @@ static LogicalResult verifyOutsideRole(Operation *op) {
   return success();
 }
 
+/// Whether `op` is in a role, or in a kernel that is not parted into any.
+static bool isInRole(Operation *op) {
+  if (op->getParentOfType<RoleOp>())
+    return true;
+  auto kernel = op->getParentOfType<gpu::GPUFuncOp>();
+  return kernel && !kernel.walk([](RoleOp) { return WalkResult::interrupt(); })
+                        .wasInterrupted();
+}
+
 static LogicalResult verifyInSingle(Operation *op) {
   if (!op->getParentOfType<SingleOp>())
     return op->emitOpError("expected inside warp.single: every thread that "
@@ -109,7 +118,7 @@ LogicalResult SetRegistersOp::verify() {
 
 LogicalResult SingleOp::verify() {
   // SI1
-  if (!(*this)->getParentOfType<RoleOp>())
+  if (!isInRole(*this))
     return emitOpError("expected in a role");
   if ((*this)->getParentOfType<SingleOp>())
     return emitOpError("expected outside any other warp.single");
@@ -152,6 +161,14 @@ LogicalResult MbarExpectOp::verify() {
 LogicalResult MbarSignalOp::verify() {
   // MS1
   return verifyInSingle(*this);
+}
+
+LogicalResult CpAsyncArriveOp::verify() {
+  // CAA1
+  if ((*this)->getParentOfType<SingleOp>())
+    return emitOpError("expected outside warp.single: every thread arrives for "
+                       "its own copies");
+  return success();
 }
 
 LogicalResult MailAllocOp::verify() {
@@ -197,11 +214,12 @@ static LogicalResult verifyTurn(Operation *op, int64_t groups,
            << namedBarriers - 1 << ", found " << barrier << " .. "
            << barrier + groups - 1;
   auto role = op->getParentOfType<RoleOp>();
-  if (!role)
+  if (!isInRole(op))
     return op->emitOpError("expected in a role");
-  if (static_cast<int64_t>(role.getWarps()) != groups * groupWarps)
+  int64_t warps = role ? static_cast<int64_t>(role.getWarps()) : blockWarps(op);
+  if (warps != groups * groupWarps && (role || warps != 0))
     return op->emitOpError("expected a role of ")
-           << groups * groupWarps << " warps, found " << role.getWarps();
+           << groups * groupWarps << " warps, found " << warps;
   return success();
 }
 

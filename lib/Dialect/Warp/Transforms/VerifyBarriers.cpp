@@ -26,6 +26,8 @@ static Value usedBarriers(Operation *op) {
     return arrive.getBarriers();
   if (auto signal = dyn_cast<MbarSignalOp>(op))
     return signal.getBarriers();
+  if (auto arrive = dyn_cast<CpAsyncArriveOp>(op))
+    return arrive.getBarriers();
   if (auto load = dyn_cast<TmaLoadOp>(op))
     return load.getBarriers();
   return Value();
@@ -84,18 +86,21 @@ LogicalResult attn::warp::verifyBarriers(gpu::GPUFuncOp kernel) {
 /// Arrivals of one phase: one for each warp of the roles that arrive, and one
 /// for the thread that expects bytes. Nothing when some arrive outside a role.
 static std::optional<int64_t> countArrivals(MbarAllocOp alloc) {
-  llvm::SmallSetVector<RoleOp, 2> arriving;
+  constexpr int64_t warpThreads = 32;
+  llvm::SmallSetVector<RoleOp, 2> arriving, copying;
   int64_t arrivals = 0;
   for (Operation *user : alloc.getResult().getUsers()) {
     if (isa<MbarExpectOp, MbarSignalOp>(user))
       arrivals = 1;
-    if (!isa<MbarArriveOp>(user))
+    if (!isa<MbarArriveOp, CpAsyncArriveOp>(user))
       continue;
     auto role = user->getParentOfType<RoleOp>();
     if (!role)
       return std::nullopt;
-    arriving.insert(role);
+    (isa<MbarArriveOp>(user) ? arriving : copying).insert(role);
   }
+  for (RoleOp role : copying)
+    arrivals += static_cast<int64_t>(role.getWarps()) * warpThreads;
   for (RoleOp role : arriving)
     arrivals += static_cast<int64_t>(role.getWarps());
   return arrivals;
@@ -304,31 +309,35 @@ void appendReads(Operation *op, SmallVectorImpl<ByteRange> &ranges) {
   ranges.push_back(rangeOf(product.getB()));
 }
 
-/// A store on its way to the asynchronous proxy.
+/// A store on its way to the asynchronous proxy, or the wait for copies that
+/// count as such.
 struct Store {
   Operation *op;
   ByteRange range;
-  bool isComplete; ///< a copy is after the wait for it
+  bool isOwn; ///< each thread fences for itself: no barrier need follow
   bool isFenced;
+};
+
+/// The bytes of a kernel that stores have to be fenced for.
+struct AsyncBytes {
+  SmallVector<ByteRange> touched; ///< by products or tensor copies
+  SmallVector<ByteRange> copied;  ///< by cp.async, and read by products
 };
 
 /// The stores of one block, in order.
 class StoreTracker {
 public:
-  explicit StoreTracker(ArrayRef<ByteRange> asynchronous)
-      : asynchronous(asynchronous) {}
+  explicit StoreTracker(const AsyncBytes &bytes) : bytes(bytes) {}
 
   LogicalResult visit(Operation &op) {
     if (auto store = dyn_cast<StoreSharedOp>(op))
-      add(store, store.getBuffer(), /*isComplete=*/true);
-    else if (auto copy = dyn_cast<CpAsyncOp>(op))
-      add(copy, copy.getBuffer(), /*isComplete=*/false);
+      add(store);
     else if (isa<CpAsyncWaitOp>(op))
-      for (Store &store : stores)
-        store.isComplete = true;
+      addCopies(op, /*isOwn=*/false);
+    else if (auto wait = dyn_cast<MbarWaitOp>(op); wait && waitsForCopies(wait))
+      addCopies(op, /*isOwn=*/true);
     else if (isa<FenceAsyncOp>(op))
-      for (Store &store : stores)
-        store.isFenced |= store.isComplete;
+      fence();
     else if (isa<BarrierOp, SyncWarpOp, MbarArriveOp>(op))
       llvm::erase_if(stores, [](const Store &store) { return store.isFenced; });
     SmallVector<ByteRange> reads;
@@ -345,38 +354,62 @@ public:
   }
 
 private:
-  void add(Operation *op, Value buffer, bool isComplete) {
-    ByteRange range = rangeOf(buffer);
-    if (llvm::any_of(asynchronous, [&](const ByteRange &other) {
+  void add(StoreSharedOp store) {
+    ByteRange range = rangeOf(store.getBuffer());
+    if (llvm::any_of(bytes.touched, [&](const ByteRange &other) {
           return range.overlaps(other);
         }))
-      stores.push_back({op, range, isComplete, /*isFenced=*/false});
+      stores.push_back({store, range, /*isOwn=*/false, /*isFenced=*/false});
+  }
+
+  void addCopies(Operation &wait, bool isOwn) {
+    for (const ByteRange &range : bytes.copied)
+      stores.push_back({&wait, range, isOwn, /*isFenced=*/false});
+  }
+
+  /// Whether the phase is one that cp.async arrive at.
+  static bool waitsForCopies(MbarWaitOp wait) {
+    return llvm::any_of(wait.getBarriers().getUsers(),
+                        llvm::IsaPred<CpAsyncArriveOp>);
+  }
+
+  void fence() {
+    for (Store &store : stores)
+      store.isFenced = true;
+    llvm::erase_if(stores, [](const Store &store) { return store.isOwn; });
   }
 
   static LogicalResult report(const Store &store) {
     return store.op->emitError()
            << "W9: expected "
            << (store.isFenced ? "a barrier, warp.sync_warp or warp.mbar_arrive "
-                                "behind the warp.fence_async after this store"
-                              : "warp.fence_async after this store")
+                                "behind the warp.fence_async after this "
+                              : "warp.fence_async after this ")
+           << (isa<StoreSharedOp>(store.op) ? "store" : "wait for copies")
            << ": products or tensor copies touch the same bytes";
   }
 
-  ArrayRef<ByteRange> asynchronous;
+  const AsyncBytes &bytes;
   SmallVector<Store> stores;
 };
 
 } // namespace
 
 LogicalResult attn::warp::verifyFences(gpu::GPUFuncOp kernel) {
-  SmallVector<ByteRange> asynchronous;
-  kernel.walk([&](Operation *op) {
-    appendReads(op, asynchronous);
-    if (auto load = dyn_cast<TmaLoadOp>(op))
-      asynchronous.push_back(rangeOf(load.getBuffer()));
+  AsyncBytes bytes;
+  kernel.walk([&](Operation *op) { appendReads(op, bytes.touched); });
+  kernel.walk([&](CpAsyncOp copy) {
+    ByteRange range = rangeOf(copy.getBuffer());
+    if (llvm::any_of(bytes.touched, [&](const ByteRange &read) {
+          return range.overlaps(read);
+        }))
+      bytes.copied.push_back(range);
+  });
+  kernel.walk([&](TmaLoadOp load) {
+    bytes.touched.push_back(rangeOf(load.getBuffer()));
   });
   WalkResult result = kernel.walk([&](Block *block) {
-    StoreTracker tracker(asynchronous);
+    StoreTracker tracker(bytes);
     for (Operation &op : *block)
       if (failed(tracker.visit(op)))
         return WalkResult::interrupt();

@@ -137,7 +137,7 @@ private:
       for (Operation &op : *block) {
         if (isa<warp::CpAsyncOp>(op))
           uncommitted = &op;
-        else if (isa<warp::CpAsyncCommitOp>(op))
+        else if (isa<warp::CpAsyncCommitOp, warp::CpAsyncArriveOp>(op))
           uncommitted = nullptr;
         else if (isa<warp::CpAsyncWaitOp>(op))
           waited = &op;
@@ -152,8 +152,8 @@ private:
       }
       if (!uncommitted)
         return WalkResult::advance();
-      uncommitted->emitError() << "W3: expected warp.cp_async_commit after "
-                                  "this copy";
+      uncommitted->emitError() << "W3: expected warp.cp_async_commit or "
+                                  "warp.cp_async_arrive after this copy";
       return WalkResult::interrupt();
     });
     return failure(result.wasInterrupted());

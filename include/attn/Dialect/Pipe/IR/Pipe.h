@@ -19,4 +19,28 @@
 #define GET_OP_CLASSES
 #include "attn/Dialect/Pipe/IR/PipeOps.h.inc"
 
+namespace attn::pipe {
+
+/// Whether a channel is filled by another role.
+inline bool isFed(mlir::Value channel) {
+  return llvm::cast<ChannelType>(channel.getType()).getFed();
+}
+
+/// What fills a channel. One that is not made here, but given, is filled by the
+/// threads.
+inline Via viaOf(mlir::Value channel) {
+  auto open = channel.getDefiningOp<OpenOp>();
+  return open ? open.getVia() : Via::CpAsync;
+}
+
+/// Whether a slot says by a barrier in shared memory that it is full: where
+/// another role fills it, or a copy that no group of a thread counts. Takes
+/// then wait for their tile alone, no warp meets another, and tiles are
+/// numbered in the order of their puts.
+inline bool isSignalled(mlir::Value channel) {
+  return isFed(channel) || viaOf(channel) == Via::Tma;
+}
+
+} // namespace attn::pipe
+
 #endif // ATTN_DIALECT_PIPE_IR_PIPE_H

@@ -104,11 +104,12 @@ def PartitionRoles : Pass<"attn-partition-roles"> {
 }
 
 def NumberTiles : Pass<"attn-number-tiles"> {
-  let summary = "Counts the tiles of channels that another role feeds";
+  let summary = "Counts the tiles of channels whose slots are signalled";
   let description = [{
-    Producer and consumer agree about a tile by its number: the n-th put is the
-    n-th take. A cursor for each channel is carried through the loops of each
-    role, across work items.
+    Who fills such a channel and who empties it agree about a tile by its number:
+    the n-th put is the n-th take. A cursor for each channel is carried through
+    the loops of each role, across work items; in a role that feeds itself two,
+    one for the puts, those that are switched off left out, and one for the takes.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
@@ -117,7 +118,8 @@ def PlaceAwaits : Pass<"attn-place-awaits"> {
   let summary = "Starts products asynchronously and waits where they are used";
   let description = [{
     For wgmma. A dot's result is awaited before its first use, with as many
-    products pending as were started since. The weights that refill registers
+    products pending as were started since; and before a put into a slot that it
+    reads. The weights that refill registers
     which the product still reads pass through the same await. Slots are released
     behind it.
   }];
@@ -128,7 +130,8 @@ def InsertTurns : Pass<"attn-insert-turns"> {
   let description = [{
     With `turns`, the products of a tile are started between `pipe.turn_wait` and
     `pipe.turn_pass`: while one warpgroup's are computed, the others run their
-    softmax (FlashAttention-3, ping-pong).
+    softmax (FlashAttention-3, ping-pong). A turn ends at the first use of a
+    product, and where the warpgroups meet.
   }];
 }
 
@@ -199,7 +202,8 @@ def VerifyPipe : Pass<"attn-verify-pipe"> {
     - (V8) memory that two channels share is used by one only when the tiles of
       the other were released and all warps met;
     - (V9) puts, takes, releases, syncs and drains stand where this order does
-      not depend on data: in the work loop or a key loop of it;
+      not depend on what a warp holds: in the work loop or a key loop of it, or
+      under a choice there that all warps make alike;
     - (V10) a put with `ahead = n` in a key loop fetches the keys n steps left of
       k0, one before the loops those n + 1 steps left of their end, under the
       ordinal that the take has for these keys; each key loop ends where the one

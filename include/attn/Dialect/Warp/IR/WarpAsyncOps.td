@@ -75,7 +75,7 @@ def Warp_SetRegistersOp : Warp_OrderingOp<"set_registers"> {
 def Warp_SingleOp : Warp_Op<"single", [SingleBlock, NoTerminator, RecursiveMemoryEffects]> {
   let summary = "One thread runs the region";
   let description = [{
-    A thread of the role's first warp, elected once, runs the region; all others
+    A thread of the role's (without roles, the block's) first warp, elected once, runs the region; all others
     skip it and do not wait for it.
 
     ```mlir
@@ -84,7 +84,8 @@ def Warp_SingleOp : Warp_Op<"single", [SingleBlock, NoTerminator, RecursiveMemor
     }
     ```
 
-    Constraint: (SI1) it is in a role, and not in another `warp.single`.
+    Constraint: (SI1) it is in a role, or in a kernel without roles, and not in
+    another `warp.single`.
   }];
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "attr-dict-with-keyword $body";
@@ -199,6 +200,25 @@ def Warp_MbarArriveOp : Warp_OrderingOp<"mbar_arrive"> {
   let hasVerifier = 1;
 }
 
+def Warp_CpAsyncArriveOp : Warp_OrderingOp<"cp_async_arrive"> {
+  let summary = "Arrive, as every thread, once the copies that it started have landed";
+  let description = [{
+    By `cp.async.mbarrier.arrive.noinc`: nobody waits. The phase expects an arrival
+    of each thread of the role. To the asynchronous proxy (`wgmma`) what was copied
+    is an ordinary store: who waits for the phase runs `warp.fence_async` before it
+    lets products read.
+
+    ```mlir
+    warp.cp_async_arrive %full[%slot] : !warp.barriers<2>
+    ```
+
+    Constraint: (CAA1) it is not in a `warp.single`.
+  }];
+  let arguments = (ins Warp_Barriers:$barriers, I32:$slot);
+  let assemblyFormat = "$barriers `[` $slot `]` attr-dict `:` type($barriers)";
+  let hasVerifier = 1;
+}
+
 def Warp_MbarSignalOp : Warp_OrderingOp<"mbar_signal"> {
   let summary = "Arrive, as one thread";
   let description = [{
@@ -295,7 +315,7 @@ class Warp_TurnOp<string mnemonic, string doc> : Warp_OrderingOp<mnemonic> {
     Constraints:
     * (TU1) there are 2 or 3 groups;
     * (TU2) the barriers `barrier` .. `barrier + groups - 1` are among 1 .. 15;
-    * (TU3) it is in a role of 4 x groups warps.
+    * (TU3) it is in a role of 4 x groups warps, or in a kernel of as many without roles.
   }];
   let arguments = (ins ConfinedAttr<I64Attr, [IntMinValue<2>, IntMaxValue<3>]>:$groups, I64Attr:$barrier);
   let assemblyFormat = "attr-dict";

@@ -117,7 +117,7 @@ def Warp_LdmatrixOp : Warp_Op<"ldmatrix", [MemoryEffects<[MemRead]>]> {
     * (LD1) exactly one of `column` and `row` is given, and `row` only for kind `b`;
     * (LD2) `column` / `row` is a multiple of 16 and the 16 columns / rows lie in the buffer;
     * (LD3) the fragment has the buffer's element type;
-    * (LD4) its rows are the rows (with `row`, the columns) of the buffer.
+    * (LD4) its rows are the rows (with `row`, the first of the columns) of the buffer.
   }];
   let arguments = (ins Warp_Buffer:$buffer, I32:$slot, OptionalAttr<I64Attr>:$column, OptionalAttr<I64Attr>:$row);
   let results = (outs Warp_AOrB:$result);

@@ -36,7 +36,8 @@ def AssignRegisters : Pass<"attn-assign-registers"> {
   let description = [{
     A kernel of two roles is launched with as many registers for each thread as
     the multiprocessor has; the loading role gives up what it does not need
-    (`setmaxnreg`). With 4 + 8 warps: 168 at launch become 40 and 232.
+    (`setmaxnreg`). With 4 + 8 warps: 168 at launch become 40 and 232. Nothing
+    happens on targets without, and to roles that are no whole warpgroups.
   }];
 }
 
@@ -47,7 +48,7 @@ def VerifyWarp : Pass<"attn-verify-warp"> {
 
     * (W1) every ring has a place, mbarriers one of their own;
     * (W2) it fits the target's shared memory (the message lists the rings);
-    * (W3) every copy is committed before it is waited for;
+    * (W3) every copy is committed, or arrives at a barrier;
     * (W4) what a wait covers is read behind a barrier;
     * (W5) an mbarrier is initialised once and published before any use;
     * (W6) the roles ask for no more registers than the launch has;
@@ -57,7 +58,9 @@ def VerifyWarp : Pass<"attn-verify-warp"> {
       what refills its registers is made to pass through the same wait by
       attn-place-awaits, and ptxas says where it is not: C7513);
     * (W9) a store to bytes that products read or tensor copies write is followed
-      by `warp.fence_async` and then by a barrier or an arrival;
+      by `warp.fence_async` and then by a barrier or an arrival; so is the wait for
+      copies to bytes that products read, and the wait for a phase at which such
+      copies arrive by `warp.fence_async`;
     * (W10) a phase of an mbarrier waits for as many arrivals and bytes as come.
   }];
 }
