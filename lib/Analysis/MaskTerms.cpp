@@ -52,7 +52,13 @@ MaskTerms MaskTermBuilder::get(Value condition, bool isNegated) {
   auto found = known[isNegated].find(condition);
   if (found != known[isNegated].end())
     return found->second;
+  // A legal rule may chain more conditions than a stack holds frames of.
+  constexpr unsigned deepest = 128;
+  if (depth == deepest)
+    return {MaskTerm()};
+  ++depth;
   MaskTerms terms = getNew(condition, isNegated);
+  --depth;
   known[isNegated][condition] = terms;
   return terms;
 }

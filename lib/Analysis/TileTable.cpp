@@ -16,7 +16,6 @@ const std::vector<TileChoice> &attn::tileTable() {
   // clang-format off
   static const std::vector<TileChoice> table = {
       // engine  QK   V   rules         M    N  warps stages blocks overlap turns  source
-      { sync,    64,  64, Rules::None, 128,  96,   4,    2,    1,     0, false, "bench/results/2026-11-30-h200-fa2.md: 1.14 x FA2; with rules it spills"},
       { sync,    64,  64, Rules::Light, 128, 80,   4,    2,    1,     0, false, "bench/results/2026-11-30-h200-fa2.md: 1.09 x FA2 (causal)"},
       { sync,    64,  64, Rules::Heavy, 128, 48,   4,    2,    1,     0, false, "no spills (relative bias: 112 bytes at 128 x 80, Swin: 36 at 128 x 64)"},
       { sync,    96,  96, Rules::Heavy,  128,  48,   4,    2,    1,     0, false, "bench/results/2026-11-30-h200-fa2.md: 1.02 x FA2"},

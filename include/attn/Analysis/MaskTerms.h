@@ -78,6 +78,8 @@ private:
   llvm::DenseMap<mlir::Value, MaskTerms> known[2]; ///< positive, negated
   /// Comparisons of literals that are left; what comes after counts as unknown.
   size_t budget = size_t(1) << 18;
+  /// Conditions inside each other; what is deeper counts as unknown.
+  unsigned depth = 0;
 };
 
 } // namespace attn

@@ -82,7 +82,7 @@ struct CheckReport {
   std::optional<Difference> first;           ///< first failure in row order
   double maxError = 0;                       ///< largest |error| of o ...
   double plainError = 0; ///< ... of the plain twin on the same rows, ...
-  double plainLimit = 0; ///< ... and 2 x that + one ulp: the second rule
+  double plainLimit = 0; ///< ... and the second rule: 2 x that + one ulp + f32
   bool plainRuleFailed = false;
   double maxAbsLogit = 0; ///< C13 warning when x log2(e) >= 2^29
   std::vector<std::string> warnings;
