@@ -9,6 +9,7 @@
 
 #include "attn/Dialect/Warp/IR/Warp.h"
 
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/GPU/GPUToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
@@ -33,15 +34,25 @@ namespace {
 /// A chip and the first PTX version that knows it (PTX ISA, "Release Notes").
 struct Chip {
   StringRef name;
-  StringRef ptxFeature;
+  unsigned ptxVersion; ///< ten times
 };
 
 constexpr Chip chips[] = {
-    {"sm_80", "+ptx70"},   {"sm_86", "+ptx71"},   {"sm_87", "+ptx74"},
-    {"sm_89", "+ptx78"},   {"sm_90", "+ptx78"},   {"sm_90a", "+ptx80"},
-    {"sm_100", "+ptx86"},  {"sm_100a", "+ptx86"}, {"sm_120", "+ptx87"},
-    {"sm_120a", "+ptx87"},
+    {"sm_80", 70},  {"sm_86", 71},   {"sm_87", 74},  {"sm_89", 78},
+    {"sm_90", 78},  {"sm_90a", 80},  {"sm_100", 86}, {"sm_100a", 86},
+    {"sm_120", 87}, {"sm_120a", 87},
 };
+
+/// The PTX version that a kernel needs: its chip's, or that of the forms of
+/// mbarrier instructions (`.parity`, `.shared::cta`, `_`).
+unsigned ptxVersionFor(gpu::GPUModuleOp module, const Chip &chip) {
+  constexpr unsigned mbarrierVersion = 78;
+  bool hasBarriers =
+      module.walk([](NVVM::MBarrierInitOp) { return WalkResult::interrupt(); })
+          .wasInterrupted();
+  return hasBarriers ? std::max(chip.ptxVersion, mbarrierVersion)
+                     : chip.ptxVersion;
+}
 
 /// Heeds `warp.convergent`: LLVM's inline assembly can be convergent, the
 /// operation of MLIR cannot say so.
@@ -129,8 +140,9 @@ createMachine(gpu::GPUModuleOp module, const attn::TargetOptions &options) {
     module.emitError() << "cannot generate PTX: " << error;
     return nullptr;
   }
+  std::string feature = "+ptx" + std::to_string(ptxVersionFor(module, *chip));
   return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
-      triple, chip->name, chip->ptxFeature, llvm::TargetOptions(), std::nullopt,
+      triple, chip->name, feature, llvm::TargetOptions(), std::nullopt,
       std::nullopt, llvm::CodeGenOptLevel::Aggressive));
 }
 
