@@ -4,8 +4,8 @@
 
 module attributes {attn.target = "sm_80"} {
 // CHECK-LABEL: attn.kernel @d64
-// CHECK-SAME: schedule = #attn.schedule<fa2, tile = 128x96, warps = 4, stages = 2, max = exact>
-// expected-remark @below {{schedule fa2, tile 128 x 96, 4 warps, 2 stages, shared memory 65536 of 166912 bytes on sm_80; mma sync, self-fed; loader cp_async: as in every fa2; table row: bench/results/2026-11-30-h200-fa2.md}}
+// CHECK-SAME: schedule = #attn.schedule<fa2, tile = 128x80, warps = 4, stages = 2, max = exact>
+// expected-remark @below {{schedule fa2, tile 128 x 80, 4 warps, 2 stages, shared memory 57344 of 166912 bytes on sm_80; mma sync, self-fed; loader cp_async: as in every fa2; table row: bench/results/2026-11-30-h200-fa2.md}}
 attn.kernel @d64 attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o} {
 }
 }
@@ -127,8 +127,8 @@ attn.kernel @refused attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_h
 // The knobs are independent of the family: warpgroups of mma.sync.
 module attributes {attn.target = "sm_80"} {
 // CHECK-LABEL: attn.kernel @sync_consumers
-// CHECK-SAME: schedule = #attn.schedule<fa2, tile = 256x96, warps = 8, stages = 2, consumers = 2, overlap = 1, turns = true, persistent = false, max = exact, mma = sync, loader = cp_async, producer = false>
-// expected-remark @below {{tile 256 x 96, 8 warps, 2 stages, overlap 1, turns, shared memory 81920 of 166912 bytes on sm_80; mma sync, self-fed; loader cp_async: as in every fa2}}
+// CHECK-SAME: schedule = #attn.schedule<fa2, tile = 256x80, warps = 8, stages = 2, consumers = 2, overlap = 1, turns = true, persistent = false, max = exact, mma = sync, loader = cp_async, producer = false>
+// expected-remark @below {{tile 256 x 80, 8 warps, 2 stages, overlap 1, turns, shared memory 73728 of 166912 bytes on sm_80; mma sync, self-fed; loader cp_async: as in every fa2}}
 attn.kernel @sync_consumers attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<fa2, consumers = 2, overlap = 1, turns = true>} {
 }
 }
