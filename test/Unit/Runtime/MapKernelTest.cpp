@@ -76,7 +76,9 @@ DONE:
   cp.async.bulk.wait_group 0;
   mov.u32 %r13, %nctaid.x;
   sub.s32 %r13, %r13, 1;
+  fence.acq_rel.gpu;                // all claims before the reset
   atom.global.add.u32 %r14, [%rd3+4], 1;
+  fence.acq_rel.gpu;
   setp.ne.u32 %p, %r14, %r13;
   @%p bra END;
   mov.b64 %rd5, 0;
