@@ -4,7 +4,7 @@
 """delete_synchronization.py for every shipped specification and target, as one table.
 
 scripts/delete_in_shipped.py build
-scripts/delete_in_shipped.py build --targets sm_90a --filter causal --logs /tmp/logs
+scripts/delete_in_shipped.py build --targets sm_90a --filter causal --logs logs
 
 Specifications have few heads here: the synchronisation is the same. The runs are those
 of test/Run/synchronization.txt, which reach every path (or of shipped.txt). One or two minutes for each
