@@ -111,6 +111,12 @@ void Warp::checkGlobal(const Inst &inst, const Allocation &allocation,
          "run in any order");
 }
 
+void Warp::hearGlobal(const Inst &inst, uint64_t address) {
+  if (GlobalShadow *shadow = block->launch.shadow.get(); shadow && inst.strong)
+    shadow->read(block->cluster.knowledge, address,
+                 inst.acquires || block->launch.options.hardwareOrder);
+}
+
 uint8_t *Warp::resolveShared(const Inst &inst, uint64_t address, uint32_t bytes,
                              unsigned lane, Access access) {
   Block *owner = block;

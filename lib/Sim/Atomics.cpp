@@ -165,6 +165,8 @@ void runAtomic(Warp &warp, const Inst &inst) {
       uint8_t *at = host + i * size;
       uint64_t old = updateElement(static_cast<AtomicOp>(inst.a), inst.type, at,
                                    b, c, global);
+      if (global)
+        warp.hearGlobal(inst, address);
       if (!inst.c)
         continue;
       const Operand &to = inst.dst(i);

@@ -96,6 +96,9 @@ public:
   /// `space`. Aborts the launch when there is nothing to return.
   uint8_t *resolve(const Inst &inst, Space space, uint64_t address,
                    uint32_t bytes, unsigned lane, Access access);
+  /// Of a global atomic, after its update: another block may have released and
+  /// updated between the check before and the update, which then saw it.
+  void hearGlobal(const Inst &inst, uint64_t address);
   /// `bytes` of global memory at a multiple of `align`.
   /// Another cluster must not race with this access.
   void checkGlobal(const Inst &inst, const Allocation &allocation,
