@@ -67,9 +67,11 @@ static ArgumentType paramArgumentType(const Param &param) {
 
 std::optional<ArgumentType> attn::argumentType(const Problem &problem,
                                                const std::string &name) {
-  static const char *const pointers[] = {"q",      "k",         "v",
-                                         "o",      "lse",       "q_lens",
-                                         "k_lens", "workspace", "work_counter"};
+  static const char *const pointers[] = {
+      "q",         "k",         "v",
+      "o",         "lse",       "q_lens",
+      "k_lens",    "workspace", "work_counter",
+      "block_list"};
   if (std::find(std::begin(pointers), std::end(pointers), name) !=
       std::end(pointers))
     return ArgumentType::Ptr;

@@ -76,10 +76,9 @@ static bool holds(const Problem &problem, const LaunchArguments &args,
   return false;
 }
 
-/// Why `kernel` cannot run this launch; empty when it can.
-static std::string obstacle(const Package &package, const Kernel &kernel,
-                            const LaunchArguments &args,
-                            const DeviceInfo &device) {
+/// Why no launch of `kernel` runs on the device; empty when some can.
+static std::string deviceObstacle(const Kernel &kernel,
+                                  const DeviceInfo &device) {
   if (!targetRunsOn(kernel.target, device.smMajor, device.smMinor))
     return "needs " + kernel.target + ", the device is sm_" +
            std::to_string(device.smMajor) + std::to_string(device.smMinor);
@@ -87,11 +86,26 @@ static std::string obstacle(const Package &package, const Kernel &kernel,
     return "needs " + std::to_string(kernel.sharedBytes) +
            " bytes of shared memory, the device has " +
            std::to_string(device.sharedBytesPerBlock);
+  return "";
+}
+
+/// Why `kernel` cannot run this launch; empty when it can.
+static std::string obstacle(const Package &package, const Kernel &kernel,
+                            const LaunchArguments &args,
+                            const DeviceInfo &device) {
+  std::string limit = deviceObstacle(kernel, device);
+  if (!limit.empty())
+    return limit;
+  for (const std::string &name : kernel.auxiliaries) {
+    limit = deviceObstacle(*package.findKernel(name), device);
+    if (!limit.empty())
+      return "its kernel '" + name + "' " + limit;
+  }
   for (const Guard &guard : kernel.guards)
     if (!holds(package.problem, args, guard))
       return "guard " + toString(guard) + " does not hold";
   for (const KernelArgument &argument : kernel.arguments) {
-    std::string limit = mapObstacle(package.problem, args, argument);
+    limit = mapObstacle(package.problem, args, argument);
     if (!limit.empty())
       return limit;
   }
@@ -101,12 +115,12 @@ static std::string obstacle(const Package &package, const Kernel &kernel,
 static std::vector<const Kernel *> inOrder(const Package &package) {
   std::vector<const Kernel *> order;
   for (const std::string &name : package.chooser)
-    for (const Kernel &kernel : package.kernels)
-      if (kernel.name == name)
-        order.push_back(&kernel);
+    if (const Kernel *kernel = package.findKernel(name))
+      order.push_back(kernel);
   if (package.chooser.empty())
     for (const Kernel &kernel : package.kernels)
-      order.push_back(&kernel);
+      if (kernel.role == KernelRole::Attention)
+        order.push_back(&kernel);
   return order;
 }
 
@@ -156,6 +170,7 @@ int64_t attn::kernelWorkspaceBytes(const Package &package, const Kernel &kernel,
 int64_t attn::workspaceBytes(const Package &package,
                              const LaunchArguments &arguments,
                              const DeviceInfo &device) {
+  checkLengths(arguments);
   if (isEmptyLaunch(arguments))
     return 0;
   std::string reason;

@@ -80,13 +80,18 @@ int64_t attn::workExtent(const Problem &problem,
   return name == "q_len" ? arguments.qLen : arguments.kLen;
 }
 
+int64_t attn::factorValue(const WorkFactor &factor, const Problem &problem,
+                          const LaunchArguments &arguments) {
+  int64_t extent = workExtent(problem, arguments, factor.extent);
+  return (extent + factor.divisor - 1) / factor.divisor;
+}
+
 int64_t attn::workItemCount(const Kernel &kernel, const Problem &problem,
                             const LaunchArguments &arguments) {
   // Factors are at most 2^31, and the product is checked at every step.
   int64_t items = 1;
   for (const WorkFactor &factor : kernel.workItems) {
-    int64_t extent = workExtent(problem, arguments, factor.extent);
-    items *= (extent + factor.divisor - 1) / factor.divisor;
+    items *= factorValue(factor, problem, arguments);
     if (items > maxGrid)
       refuse(
           "kernel '" + kernel.name + "': more than " + std::to_string(maxGrid) +
@@ -370,11 +375,15 @@ double attn::launchScale(const Problem &problem,
                                    : double(param->intDefault);
 }
 
-void attn::checkLaunch(const Problem &problem,
-                       const LaunchArguments &arguments) {
+void attn::checkLengths(const LaunchArguments &arguments) {
   checkRange<int64_t>("batch", arguments.batch, 0, INT32_MAX);
   checkRange<int64_t>("q_len", arguments.qLen, 0, maxSequenceLength);
   checkRange<int64_t>("k_len", arguments.kLen, 0, maxSequenceLength);
+}
+
+void attn::checkLaunch(const Problem &problem,
+                       const LaunchArguments &arguments) {
+  checkLengths(arguments);
   if (arguments.grid)
     checkRange<int64_t>("grid", *arguments.grid, 1, maxGrid);
   if (problem.batch == BatchKind::Varlen)

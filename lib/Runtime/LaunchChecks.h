@@ -20,6 +20,9 @@ namespace attn {
 /// problem (contract C9, C14).
 void checkLaunch(const Problem &problem, const LaunchArguments &arguments);
 
+/// The part of checkLaunch that sizes of things rely on.
+void checkLengths(const LaunchArguments &arguments);
+
 /// True when the launch has no output element at all.
 bool isEmptyLaunch(const LaunchArguments &arguments);
 
@@ -40,6 +43,9 @@ OperandShape operandShape(const Problem &problem,
 /// batch, heads, kv_heads, q_len or k_len.
 int64_t workExtent(const Problem &problem, const LaunchArguments &arguments,
                    const std::string &name);
+
+int64_t factorValue(const WorkFactor &factor, const Problem &problem,
+                    const LaunchArguments &arguments);
 
 /// Bytes of workspace for a launch of `kernel`; 0 when it uses none.
 int64_t kernelWorkspaceBytes(const Package &package, const Kernel &kernel,

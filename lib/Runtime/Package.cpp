@@ -1,4 +1,4 @@
-//===- Package.cpp - Reading and writing packages -------------------------===//
+//===- Package.cpp - Packages, and writing them ---------------------------===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,9 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "attn/Runtime/Package.h"
-#include "ArgumentNames.h"
-#include "MapArguments.h"
-#include "PtxEntry.h"
+#include "PackageNames.h"
 
 #include <nlohmann/json.hpp>
 
@@ -16,60 +14,26 @@
 #include <set>
 
 using namespace attn;
-using nlohmann::json;
 // Keeps the manifest in the order it is documented in.
 using nlohmann::ordered_json;
+
+const Kernel *Package::findKernel(const std::string &name) const {
+  auto it =
+      std::find_if(kernels.begin(), kernels.end(),
+                   [&](const Kernel &kernel) { return kernel.name == name; });
+  return it == kernels.end() ? nullptr : &*it;
+}
 
 //===----------------------------------------------------------------------===//
 // Spellings
 //===----------------------------------------------------------------------===//
 
-namespace {
-struct ArgumentTypeName {
-  ArgumentType type;
-  const char *name;
-};
-struct GridKindName {
-  GridKind kind;
-  const char *name;
-};
-struct GuardOpName {
-  GuardOp op;
-  const char *name;
-};
-} // namespace
-
-static constexpr ArgumentTypeName argumentTypeNames[] = {
-    {ArgumentType::Ptr, "ptr"},
-    {ArgumentType::I64, "i64"},
-    {ArgumentType::I32, "i32"},
-    {ArgumentType::F32, "f32"},
-    {ArgumentType::TensorMap, "tensor_map"}};
-static constexpr GridKindName gridKindNames[] = {
-    {GridKind::PerItem, "per_item"}, {GridKind::Resident, "resident"}};
-static constexpr GuardOpName guardOpNames[] = {
-    {GuardOp::Eq, "=="}, {GuardOp::Ne, "!="}, {GuardOp::Lt, "<"},
-    {GuardOp::Le, "<="}, {GuardOp::Gt, ">"},  {GuardOp::Ge, ">="}};
-
 const char *attn::spelling(ArgumentType type) {
-  for (const ArgumentTypeName &entry : argumentTypeNames)
-    if (entry.type == type)
-      return entry.name;
-  return "?";
+  return nameOf(argumentTypeNames, type);
 }
 
-static const char *spelling(GuardOp op) {
-  for (const GuardOpName &entry : guardOpNames)
-    if (entry.op == op)
-      return entry.name;
-  return "?";
-}
-
-static const char *spelling(GridKind kind) {
-  for (const GridKindName &entry : gridKindNames)
-    if (entry.kind == kind)
-      return entry.name;
-  return "?";
+const char *attn::spelling(KernelRole role) {
+  return nameOf(kernelRoleNames, role);
 }
 
 static std::string toString(const GuardTerm &term) {
@@ -81,8 +45,93 @@ static std::string toString(const GuardTerm &term) {
 }
 
 std::string attn::toString(const Guard &guard) {
-  return ::toString(guard.lhs) + " " + ::spelling(guard.op) + " " +
+  return ::toString(guard.lhs) + " " + nameOf(guardOpNames, guard.op) + " " +
          ::toString(guard.rhs);
+}
+
+//===----------------------------------------------------------------------===//
+// Roles
+//===----------------------------------------------------------------------===//
+
+static bool hasArgument(const Kernel &kernel, const std::string &name) {
+  return std::any_of(
+      kernel.arguments.begin(), kernel.arguments.end(),
+      [&](const KernelArgument &argument) { return argument.name == name; });
+}
+
+/// An auxiliary kernel runs by itself, before anything is chosen by alignment
+/// or stride, and its buffer is all that it writes.
+static std::string auxiliaryFault(const Kernel &kernel) {
+  std::string role = spelling(kernel.role);
+  if (!kernel.auxiliaries.empty())
+    return ".auxiliary: expected only of an attention kernel";
+  if (!kernel.guards.empty())
+    return ".guards: expected only of an attention kernel";
+  if (kernel.bufferBytes.empty())
+    return ".buffer_bytes: expected the size of " + role + ", found nothing";
+  if (kernel.workspaceBytesPerItem)
+    return ".workspace_bytes_per_item: expected only of an attention kernel";
+  if (!hasArgument(kernel, role))
+    return ".arguments: expected '" + role + "', which the kernel fills";
+  for (const KernelArgument &argument : kernel.arguments) {
+    bool isOtherBuffer = argument.name != role &&
+                         valueOf(kernelRoleNames, argument.name).has_value();
+    if (isOtherBuffer || argument.type == ArgumentType::TensorMap ||
+        argument.name == "workspace" || argument.name == "work_counter")
+      return ".arguments: '" + argument.name +
+             "' cannot be bound for an auxiliary kernel";
+  }
+  return "";
+}
+
+static std::string attentionFault(const Package &package,
+                                  const Kernel &kernel) {
+  if (!kernel.bufferBytes.empty())
+    return ".buffer_bytes: expected only of an auxiliary kernel";
+  std::set<KernelRole> filled;
+  for (const std::string &name : kernel.auxiliaries) {
+    const Kernel *auxiliary = package.findKernel(name);
+    if (!auxiliary || auxiliary->role == KernelRole::Attention)
+      return ".auxiliary: '" + name +
+             "' is not the name of an auxiliary kernel";
+    if (!filled.insert(auxiliary->role).second)
+      return ".auxiliary: two kernels fill '" +
+             std::string(spelling(auxiliary->role)) + "'";
+  }
+  for (const NamedValue<KernelRole> &role : kernelRoleNames) {
+    bool reads = hasArgument(kernel, role.name);
+    if (reads && !filled.count(role.value))
+      return std::string(".auxiliary: no kernel fills the argument '") +
+             role.name + "'";
+    if (!reads && filled.count(role.value))
+      return std::string(".auxiliary: the kernel has no argument '") +
+             role.name + "' to read";
+  }
+  return "";
+}
+
+std::string attn::roleFault(const Package &package) {
+  bool hasAttention = false;
+  for (size_t i = 0; i < package.kernels.size(); ++i) {
+    const Kernel &kernel = package.kernels[i];
+    bool isAttention = kernel.role == KernelRole::Attention;
+    hasAttention |= isAttention;
+    std::string fault =
+        isAttention ? attentionFault(package, kernel) : auxiliaryFault(kernel);
+    if (!fault.empty())
+      return "kernels[" + std::to_string(i) + "]" + fault;
+  }
+  if (!hasAttention)
+    return "kernels: expected at least one kernel of role attention, found "
+           "none";
+  for (const std::string &name : package.chooser) {
+    const Kernel *kernel = package.findKernel(name);
+    if (!kernel)
+      return "chooser: \"" + name + "\" is not the name of a kernel";
+    if (kernel->role != KernelRole::Attention)
+      return "chooser: \"" + name + "\" is an auxiliary kernel";
+  }
+  return "";
 }
 
 //===----------------------------------------------------------------------===//
@@ -108,29 +157,51 @@ static ordered_json argumentToJson(const KernelArgument &argument) {
   return result;
 }
 
+static ordered_json factorsToJson(const std::vector<WorkFactor> &factors) {
+  ordered_json result = ordered_json::array();
+  for (const WorkFactor &factor : factors) {
+    if (factor.divisor == 1)
+      result.push_back(factor.extent);
+    else
+      result.push_back(
+          {{"ceildiv", ordered_json::array({factor.extent, factor.divisor})}});
+  }
+  return result;
+}
+
+/// What belongs to one kind of kernel.
+static void writeRole(const Kernel &kernel, ordered_json &result) {
+  result["role"] = spelling(kernel.role);
+  if (!kernel.auxiliaries.empty())
+    result["auxiliary"] = kernel.auxiliaries;
+  if (kernel.role == KernelRole::Attention)
+    return;
+  ordered_json terms = ordered_json::array();
+  for (const BufferTerm &term : kernel.bufferBytes)
+    terms.push_back(
+        {{"bytes", term.bytes}, {"times", factorsToJson(term.factors)}});
+  result["buffer_bytes"] = terms;
+}
+
 static ordered_json kernelToJson(const Kernel &kernel) {
   ordered_json arguments = ordered_json::array();
   for (const KernelArgument &argument : kernel.arguments)
     arguments.push_back(argumentToJson(argument));
-  ordered_json workItems = ordered_json::array();
-  for (const WorkFactor &factor : kernel.workItems) {
-    if (factor.divisor == 1)
-      workItems.push_back(factor.extent);
-    else
-      workItems.push_back(
-          {{"ceildiv", ordered_json::array({factor.extent, factor.divisor})}});
-  }
   ordered_json guards = ordered_json::array();
   for (const Guard &guard : kernel.guards)
     guards.push_back({{"lhs", termToJson(guard.lhs)},
-                      {"op", spelling(guard.op)},
+                      {"op", nameOf(guardOpNames, guard.op)},
                       {"rhs", termToJson(guard.rhs)}});
-  ordered_json result = {
-      {"name", kernel.name},         {"target", kernel.target},
-      {"block", kernel.block},       {"shared_bytes", kernel.sharedBytes},
-      {"tile_m", kernel.tileM},      {"tile_n", kernel.tileN},
-      {"schedule", kernel.schedule}, {"arguments", arguments},
-      {"work_items", workItems},     {"grid", spelling(kernel.grid)}};
+  ordered_json result = {{"name", kernel.name}, {"target", kernel.target}};
+  writeRole(kernel, result);
+  result["block"] = kernel.block;
+  result["shared_bytes"] = kernel.sharedBytes;
+  result["tile_m"] = kernel.tileM;
+  result["tile_n"] = kernel.tileN;
+  result["schedule"] = kernel.schedule;
+  result["arguments"] = arguments;
+  result["work_items"] = factorsToJson(kernel.workItems);
+  result["grid"] = nameOf(gridKindNames, kernel.grid);
   if (kernel.grid == GridKind::Resident)
     result["blocks_per_sm"] = kernel.blocksPerMultiprocessor;
   result["workspace_bytes_per_item"] = kernel.workspaceBytesPerItem;
@@ -151,266 +222,4 @@ std::string attn::toJson(const Package &package) {
       {"kernels", kernels}};
   constexpr int indent = 1;
   return result.dump(indent) + "\n";
-}
-
-//===----------------------------------------------------------------------===//
-// Reading
-//===----------------------------------------------------------------------===//
-
-[[noreturn]] static void fail(const std::string &where,
-                              const std::string &problem) {
-  throw PackageError("malformed package: " + where + ": " + problem);
-}
-
-static const json &member(const json &object, const char *name,
-                          const std::string &where) {
-  if (!object.is_object())
-    fail(where, std::string("expected an object, found ") + object.type_name());
-  auto it = object.find(name);
-  if (it == object.end())
-    fail(where, std::string("the field '") + name + "' is missing");
-  return *it;
-}
-
-static std::string readString(const json &object, const char *name,
-                              const std::string &where) {
-  const json &value = member(object, name, where);
-  if (!value.is_string())
-    fail(where + "." + name,
-         std::string("expected a string, found ") + value.type_name());
-  return value.get<std::string>();
-}
-
-static int64_t asInteger(const json &value, const std::string &where,
-                         int64_t low, int64_t high) {
-  if (!value.is_number_integer())
-    fail(where, std::string("expected an integer, found ") + value.type_name());
-  // A number past i64 is stored unsigned and would wrap.
-  bool wraps = value.is_number_unsigned() && value.get<uint64_t>() > INT64_MAX;
-  if (wraps || value.get<int64_t>() < low || value.get<int64_t>() > high)
-    fail(where, "expected " + std::to_string(low) + " .. " +
-                    std::to_string(high) + ", found " + value.dump());
-  return value.get<int64_t>();
-}
-
-static const json &readArray(const json &object, const char *name,
-                             const std::string &where) {
-  const json &value = member(object, name, where);
-  if (!value.is_array())
-    fail(where + "." + name,
-         std::string("expected an array, found ") + value.type_name());
-  return value;
-}
-
-/// `{key: [name, number]}`, the shape of "ceildiv" and "mod".
-static std::pair<std::string, int64_t>
-readPair(const json &object, const char *key, const std::string &where) {
-  const json &pair = readArray(object, key, where);
-  if (pair.size() != 2 || !pair[0].is_string())
-    fail(where, std::string("expected {\"") + key + "\": [name, number]}");
-  return {pair[0].get<std::string>(),
-          asInteger(pair[1], where + "." + key + "[1]", 1, INT32_MAX)};
-}
-
-static GuardTerm readTerm(const json &value, const std::string &where) {
-  GuardTerm term;
-  if (value.is_number()) {
-    term.number = asInteger(value, where, INT64_MIN, INT64_MAX);
-    return term;
-  }
-  if (value.is_string())
-    term.name = value.get<std::string>();
-  else
-    std::tie(term.name, term.modulo) = readPair(value, "mod", where);
-  if (!isGuardName(term.name))
-    fail(where, "'" + term.name + "' is not a launch value");
-  return term;
-}
-
-static Guard readGuard(const json &value, const std::string &where) {
-  Guard guard;
-  guard.lhs = readTerm(member(value, "lhs", where), where + ".lhs");
-  guard.rhs = readTerm(member(value, "rhs", where), where + ".rhs");
-  std::string op = readString(value, "op", where);
-  for (const GuardOpName &entry : guardOpNames) {
-    if (op == entry.name) {
-      guard.op = entry.op;
-      return guard;
-    }
-  }
-  fail(where + ".op", "expected == != < <= > >=, found '" + op + "'");
-}
-
-static WorkFactor readFactor(const json &value, const std::string &where) {
-  WorkFactor factor;
-  if (value.is_string())
-    factor.extent = value.get<std::string>();
-  else
-    std::tie(factor.extent, factor.divisor) = readPair(value, "ceildiv", where);
-  if (!isWorkExtent(factor.extent))
-    fail(where, "expected batch, heads, kv_heads, q_len or k_len, found '" +
-                    factor.extent + "'");
-  return factor;
-}
-
-static KernelArgument readArgument(const json &value, const Problem &problem,
-                                   const std::string &where) {
-  KernelArgument argument;
-  argument.name = readString(value, "name", where);
-  std::optional<ArgumentType> expected = argumentType(problem, argument.name);
-  if (!expected)
-    fail(where, "nothing can bind an argument named '" + argument.name + "'");
-  std::string type = readString(value, "type", where);
-  if (type != spelling(*expected))
-    fail(where, "argument '" + argument.name + "' has type " + type +
-                    ", expected " + spelling(*expected));
-  argument.type = *expected;
-  if (argument.type == ArgumentType::TensorMap) {
-    auto integer = [&](const char *name) {
-      return asInteger(member(value, name, where), where + "." + name, 0,
-                       INT32_MAX);
-    };
-    argument.box = {integer("box_rows"), integer("box_columns"),
-                    integer("swizzle")};
-    std::string fault = boxFault(problem, argument);
-    if (!fault.empty())
-      fail(where, "argument '" + argument.name + "': " + fault);
-  }
-  return argument;
-}
-
-static void readGrid(const json &value, const std::string &where,
-                     Kernel &kernel) {
-  // CUDA programming guide, "Technical Specifications": resident blocks.
-  constexpr int64_t maxResidentBlocks = 32;
-  if (!value.contains("grid"))
-    return;
-  std::string grid = readString(value, "grid", where);
-  auto entry = std::find_if(
-      std::begin(gridKindNames), std::end(gridKindNames),
-      [&](const GridKindName &known) { return grid == known.name; });
-  if (entry == std::end(gridKindNames))
-    fail(where + ".grid",
-         "expected per_item or resident, found '" + grid + "'");
-  kernel.grid = entry->kind;
-  if (!value.contains("blocks_per_sm"))
-    return;
-  if (kernel.grid != GridKind::Resident)
-    fail(where + ".blocks_per_sm", "expected only with \"grid\": \"resident\"");
-  kernel.blocksPerMultiprocessor = asInteger(
-      value["blocks_per_sm"], where + ".blocks_per_sm", 1, maxResidentBlocks);
-}
-
-static Kernel readKernel(const json &value, const Problem &problem,
-                         const std::string &where) {
-  // CUDA programming guide, "Technical Specifications": threads per block; the
-  // byte limit only keeps the launcher's arithmetic in range, a device's own
-  // limit is checked at launch.
-  constexpr int64_t maxThreads = 1024, maxSharedBytes = int64_t(1) << 30;
-  constexpr int64_t maxTile = 1 << 20;
-  Kernel kernel;
-  kernel.name = readString(value, "name", where);
-  kernel.target = readString(value, "target", where);
-  if (!parseTarget(kernel.target))
-    fail(where + ".target",
-         "expected sm_NN, sm_NNa or sm_NNf, found '" + kernel.target + "'");
-  kernel.ptx = readString(value, "ptx", where);
-  kernel.schedule = readString(value, "schedule", where);
-  auto integer = [&](const char *name, int64_t low, int64_t high) {
-    return asInteger(member(value, name, where), where + "." + name, low, high);
-  };
-  kernel.block = integer("block", 1, maxThreads);
-  kernel.sharedBytes = integer("shared_bytes", 0, maxSharedBytes);
-  kernel.tileM = integer("tile_m", 0, maxTile);
-  kernel.tileN = integer("tile_n", 0, maxTile);
-  if (value.contains("workspace_bytes_per_item"))
-    kernel.workspaceBytesPerItem =
-        integer("workspace_bytes_per_item", 0, maxSharedBytes);
-  readGrid(value, where, kernel);
-  auto element = [&](const char *name, size_t i) {
-    return where + "." + name + "[" + std::to_string(i) + "]";
-  };
-  for (const json &entry : readArray(value, "arguments", where))
-    kernel.arguments.push_back(readArgument(
-        entry, problem, element("arguments", kernel.arguments.size())));
-  for (const json &entry : readArray(value, "work_items", where))
-    kernel.workItems.push_back(
-        readFactor(entry, element("work_items", kernel.workItems.size())));
-  if (value.contains("guards"))
-    for (const json &entry : readArray(value, "guards", where))
-      kernel.guards.push_back(
-          readGuard(entry, element("guards", kernel.guards.size())));
-  return kernel;
-}
-
-static int64_t byteSize(ArgumentType type) {
-  if (type == ArgumentType::TensorMap)
-    return sizeof(EncodedTensorMap);
-  return type == ArgumentType::Ptr || type == ArgumentType::I64 ? 8 : 4;
-}
-
-/// The list of arguments and the PTX, which nothing else compares.
-static void checkArguments(const Kernel &kernel, const std::string &where) {
-  std::optional<std::vector<int64_t>> declared =
-      ptxParameterBytes(kernel.ptx, kernel.name);
-  if (!declared)
-    fail(where + ".ptx", "expected .entry " + kernel.name + ", found none");
-  if (declared->size() != kernel.arguments.size())
-    fail(where + ".arguments", "expected the " +
-                                   std::to_string(declared->size()) +
-                                   " parameters of the PTX, found " +
-                                   std::to_string(kernel.arguments.size()));
-  for (size_t i = 0; i < declared->size(); ++i)
-    if ((*declared)[i] != byteSize(kernel.arguments[i].type))
-      fail(where + ".arguments[" + std::to_string(i) + "]",
-           "'" + kernel.arguments[i].name + "' has " +
-               std::to_string(byteSize(kernel.arguments[i].type)) +
-               " bytes, the parameter of the PTX " +
-               std::to_string((*declared)[i]));
-}
-
-static void readChooser(const json &root, Package &package) {
-  std::set<std::string> names;
-  for (const Kernel &kernel : package.kernels)
-    if (!names.insert(kernel.name).second)
-      fail("kernels", "two kernels are named '" + kernel.name + "'");
-  if (!root.contains("chooser"))
-    return;
-  for (const json &entry : readArray(root, "chooser", "package")) {
-    if (!entry.is_string() || !names.count(entry.get<std::string>()))
-      fail("chooser", entry.dump() + " is not the name of a kernel");
-    package.chooser.push_back(entry.get<std::string>());
-  }
-}
-
-Package attn::packageFromJson(const std::string &text) {
-  json root = json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (root.is_discarded())
-    throw PackageError("not an attn package: the text is not JSON");
-  if (!root.is_object() || !root.contains("attn_package"))
-    throw PackageError(
-        "not an attn package: the field 'attn_package' is missing");
-  const json &version = root["attn_package"];
-  if (!version.is_number_integer() || version != packageVersion)
-    throw PackageError(
-        "package version " + version.dump() + ": this build reads version " +
-        std::to_string(packageVersion) + "; compile the spec again");
-  Package package;
-  package.compiler = readString(root, "compiler", "package");
-  const json &problem = member(root, "problem", "package");
-  try {
-    package.problem = problemFromJson(problem.dump());
-  } catch (const std::exception &error) {
-    fail("problem", error.what());
-  }
-  for (const json &entry : readArray(root, "kernels", "package"))
-    package.kernels.push_back(
-        readKernel(entry, package.problem,
-                   "kernels[" + std::to_string(package.kernels.size()) + "]"));
-  if (package.kernels.empty())
-    fail("kernels", "expected at least one kernel, found none");
-  readChooser(root, package);
-  for (size_t i = 0; i < package.kernels.size(); ++i)
-    checkArguments(package.kernels[i], "kernels[" + std::to_string(i) + "]");
-  return package;
 }

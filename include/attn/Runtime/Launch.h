@@ -61,6 +61,8 @@ struct TensorBinding {
   int64_t elements = 0;
 };
 
+struct AuxiliaryPlan;
+
 struct LaunchArguments {
   int64_t batch = 1, qLen = 0, kLen = 0;
   TensorView q, k, v, o, lse;
@@ -71,6 +73,9 @@ struct LaunchArguments {
   std::map<std::string, ParamValue> params;
   std::map<std::string, TensorBinding> tensors;
   std::optional<int64_t> grid; ///< blocks; unset: as the kernel says
+  /// Built for this package; null where auxiliaryBytes is 0 (or for planning
+  /// only).
+  const AuxiliaryPlan *plan = nullptr;
 };
 
 /// A parameter that only the device can encode.
@@ -87,6 +92,31 @@ struct LaunchPlan {
   std::vector<MapArgument> maps;
   int64_t workItems = 0;
   std::string reason; ///< which kernel, and why
+  /// The kernels whose buffers it reads.
+  std::vector<const Kernel *> auxiliaries;
+  std::string missing; ///< what keeps it from being launched; else empty
+};
+
+/// The launch of one auxiliary kernel, and where its buffer is.
+struct AuxiliaryLaunch {
+  const Kernel *kernel = nullptr;
+  LaunchConfig config;
+  int64_t offset = 0, bytes = 0; ///< in the plan's memory
+};
+
+/// Device memory with the buffers of a package's auxiliary kernels: made once,
+/// read by every launch with the same lengths, params and tensors. The memory
+/// is the caller's; it holds the buffers once LoadedPackage::build has run, for
+/// launches behind it on the stream.
+///
+/// What it was made for are the arguments of the auxiliary kernels, as they
+/// were marshalled: a launch for which they differ is refused. Contents of
+/// tensors are not looked at; after they change, it has to be built again.
+struct AuxiliaryPlan {
+  const Package *package = nullptr;
+  DevicePtr memory = 0;
+  int64_t bytes = 0;
+  std::vector<AuxiliaryLaunch> launches; ///< in the order in which they run
 };
 
 /// True when PTX for `target` runs on a device of this compute capability:
@@ -104,9 +134,10 @@ std::vector<int64_t> extents(const Problem &problem, const Tensor &tensor,
 /// The factor applied to q . k in this launch: auto, the number, or the param.
 double launchScale(const Problem &problem, const LaunchArguments &arguments);
 
-/// The first kernel, in chooser order, whose target runs on the device, whose
-/// guards hold and whose tensor maps can express the operands. Sets `reason`.
-/// Throws LaunchError naming what each kernel lacks when none fits.
+/// The first attention kernel, in chooser order, whose target runs on the
+/// device, whose guards hold and whose tensor maps can express the operands.
+/// Sets `reason`. Throws LaunchError naming what each kernel lacks when none
+/// fits.
 const Kernel &chooseKernel(const Package &package,
                            const LaunchArguments &arguments,
                            const DeviceInfo &device, std::string &reason);
@@ -122,7 +153,22 @@ int64_t workCounterBytes(const Package &package);
 int64_t workspaceBytes(const Package &package, const LaunchArguments &arguments,
                        const DeviceInfo &device);
 
-/// Checks, chooses and marshals. Throws LaunchError.
+/// Bytes of plan memory that a launch with these lengths and strides needs; 0
+/// where its kernel reads no buffer of an auxiliary one.
+int64_t auxiliaryBytes(const Package &package, const LaunchArguments &arguments,
+                       const DeviceInfo &device);
+
+/// The plan of a launch in `bytes` bytes at `memory`, a multiple of 16, ready
+/// to be built. Throws LaunchError for a launch that is refused, and for memory
+/// that is null, not aligned, or too short, with both numbers.
+AuxiliaryPlan planAuxiliaries(const Package &package,
+                              const LaunchArguments &arguments,
+                              const DeviceInfo &device, DevicePtr memory,
+                              int64_t bytes);
+
+/// Checks, chooses and marshals. Throws LaunchError, also for a plan that was
+/// made for another launch, with both values. Without the plan that its kernel
+/// needs, the launch is only `missing` it, and may be prepared.
 LaunchPlan planLaunch(const Package &package, const LaunchArguments &arguments,
                       const DeviceInfo &device);
 
@@ -137,9 +183,13 @@ public:
   /// DeviceError.
   LaunchPlan launch(const LaunchArguments &arguments,
                     StreamHandle stream = nullptr);
+  /// Fills the buffers of a plan of this package, on the stream, without
+  /// waiting.
+  void build(const AuxiliaryPlan &plan, StreamHandle stream = nullptr);
   /// Launches a plan made by planLaunch for this package and device.
   void launch(const LaunchPlan &plan, StreamHandle stream = nullptr);
-  /// Loads what launching the plan will need, so that it only launches.
+  /// Loads what launching the plan, and building what it reads, will need, so
+  /// that they only launch.
   void prepare(const LaunchPlan &plan);
   /// The loaded module of a kernel.
   DeviceModule &module(const Kernel &kernel);

@@ -24,7 +24,8 @@
 namespace attn {
 
 /// The package format this library reads and writes ("attn_package").
-constexpr int packageVersion = 1;
+/// 2: kernels have roles.
+constexpr int packageVersion = 2;
 
 /// A file that is not a package, or one that this library cannot use.
 class PackageError : public std::runtime_error {
@@ -44,7 +45,8 @@ struct TensorBox {
 };
 
 /// A kernel parameter. Names (docs/Runtime.md, "Kernel arguments"):
-///   Ptr  q k v o lse q_lens k_lens workspace work_counter tensor:NAME
+///   Ptr  q k v o lse q_lens k_lens workspace work_counter block_list
+///        tensor:NAME
 ///   I64  {q,k,v,o,lse}_stride_{b,h,s}, in elements
 ///   I32  batch q_len k_len
 ///   F32  scale
@@ -80,8 +82,24 @@ struct Guard {
 /// or as many as the device holds at once, at most one for each item.
 enum class GridKind { PerItem, Resident };
 
+/// What a kernel is for. An attention kernel computes o and lse. The others are
+/// auxiliary: each fills one buffer, the argument of its role's name, which
+/// attention kernels read. Such buffers live in a plan (attn/Runtime/Launch.h)
+/// and serve many launches.
+enum class KernelRole {
+  Attention,
+  BlockList, ///< `block_list`: the key tiles of each query tile
+};
+
+/// `bytes` times the product of the factors. A buffer has the sum of its terms.
+struct BufferTerm {
+  int64_t bytes = 0;
+  std::vector<WorkFactor> factors;
+};
+
 struct Kernel {
-  std::string name;        ///< entry point in `ptx`
+  std::string name; ///< entry point in `ptx`
+  KernelRole role = KernelRole::Attention;
   std::string target;      ///< "sm_80", "sm_90a", ...
   std::string ptx;         ///< text of the whole module
   int64_t block = 0;       ///< threads per block
@@ -98,14 +116,23 @@ struct Kernel {
   int64_t tileM = 0, tileN = 0;
   std::string schedule; ///< for reports
   std::vector<Guard> guards;
+  /// Of an attention kernel: the kernels whose buffers it reads, in the order
+  /// in which they run; at most one of each role.
+  std::vector<std::string> auxiliaries;
+  /// Of an auxiliary kernel: the size of the buffer that it fills.
+  std::vector<BufferTerm> bufferBytes;
 };
 
 struct Package {
   std::string compiler; ///< name and version of what wrote it
   Problem problem;
   std::vector<Kernel> kernels;
-  /// Kernel names in order of preference; empty: the order of `kernels`.
+  /// Names of attention kernels in order of preference; empty: all of them, in
+  /// the order of `kernels`.
   std::vector<std::string> chooser;
+
+  /// The kernel of that name, or null.
+  const Kernel *findKernel(const std::string &name) const;
 };
 
 /// Launch values a guard may name: batch, q_len, k_len, heads, kv_heads, the
@@ -119,12 +146,14 @@ bool isWorkExtent(const std::string &name);
 std::string toJson(const Package &package);
 /// Reads and checks a package. Throws PackageError with one line that names the
 /// field: not a package, another version, a field missing or malformed, an
-/// argument name nothing can bind.
+/// argument name nothing can bind, kernels that do not belong together.
 Package packageFromJson(const std::string &text);
 
 /// One guard as a reader writes it: "q_stride_s % 8 == 0".
 std::string toString(const Guard &guard);
 const char *spelling(ArgumentType type);
+/// "attention", "block_list".
+const char *spelling(KernelRole role);
 
 } // namespace attn
 

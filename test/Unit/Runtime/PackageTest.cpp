@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Fixtures.h"
+#include "ListPackage.h"
 #include "PtxEntry.h"
 
 #include <nlohmann/json.hpp>
@@ -102,12 +102,17 @@ TEST(Package, NotAPackage) {
 }
 
 TEST(Package, OtherVersion) {
-  EXPECT_EQ(messageAfter([](json &root) { root["attn_package"] = 2; }),
-            "package version 2: this build reads version 1; compile the spec "
-            "again");
-  EXPECT_EQ(messageAfter([](json &root) { root["attn_package"] = "1"; }),
-            "package version \"1\": this build reads version 1; compile the "
-            "spec again");
+  const std::string mend =
+      ": expected format 2; write the package again with this build's attn-opt "
+      "(attn-opt SPEC --emit=package)";
+  EXPECT_EQ(messageAfter([](json &root) { root["attn_package"] = 1; }),
+            "package format 1 (written by attn test)" + mend);
+  EXPECT_EQ(messageAfter([](json &root) { root["attn_package"] = "2"; }),
+            "package format \"2\" (written by attn test)" + mend);
+  // Nothing else of another format is looked at.
+  EXPECT_EQ(messageOf<PackageError>(
+                [] { packageFromJson(R"({"attn_package": 3})"); }),
+            "package format 3" + mend);
 }
 
 TEST(Package, EveryMandatoryFieldIsMissed) {
@@ -274,8 +279,8 @@ TEST(Package, ChooserAndGuards) {
   EXPECT_EQ(
       messageAfter(
           [](json &root) { root["kernels"][1]["guards"][0]["op"] = "="; }),
-      "malformed package: kernels[1].guards[0].op: expected == != < <= > >=, "
-      "found '='");
+      "malformed package: kernels[1].guards[0].op: expected ==, !=, <, <=, > or "
+      ">=, found '='");
   EXPECT_EQ(
       messageAfter(
           [](json &root) { root["kernels"][1]["guards"][0]["lhs"] = "q"; }),
@@ -283,6 +288,86 @@ TEST(Package, ChooserAndGuards) {
   EXPECT_EQ(messageAfter([](json &root) { root["kernels"] = json::array(); }),
             "malformed package: kernels: expected at least one kernel, found "
             "none");
+}
+
+/// The message for listPackage's JSON changed by `edit`.
+std::string listMessageAfter(const std::function<void(json &)> &edit) {
+  json root = json::parse(toJson(listPackage()));
+  edit(root["kernels"]);
+  return messageOf<PackageError>([&] { packageFromJson(root.dump()); });
+}
+
+TEST(Package, RolesRoundTrip) {
+  std::string text = toJson(listPackage());
+  Package read = packageFromJson(text);
+  EXPECT_EQ(toJson(read), text);
+  EXPECT_EQ(read.kernels[0].role, KernelRole::Attention);
+  EXPECT_EQ(read.kernels[0].auxiliaries, std::vector<std::string>{"list"});
+  EXPECT_EQ(read.kernels[1].role, KernelRole::BlockList);
+  json root = json::parse(text);
+  EXPECT_EQ(root["kernels"][1]["role"], "block_list");
+  EXPECT_EQ(root["kernels"][1]["buffer_bytes"], json::parse(R"([{"bytes": 4,
+              "times": ["batch", {"ceildiv": ["q_len", 16]}]}])"));
+  // Absent: an attention kernel.
+  EXPECT_EQ(listMessageAfter([](json &k) { k[0].erase("role"); }),
+            "no exception");
+}
+
+TEST(Package, RolesThatDoNotBelongTogether) {
+  const std::string first = "malformed package: kernels[0]",
+                    second = "malformed package: kernels[1]";
+  EXPECT_EQ(listMessageAfter([](json &k) { k[1]["role"] = "combine"; }),
+            second + ".role: expected attention or block_list, found "
+                     "'combine'");
+  EXPECT_EQ(listMessageAfter([](json &k) { k[0].erase("auxiliary"); }),
+            first + ".auxiliary: no kernel fills the argument 'block_list'");
+  for (const char *name : {"fwd", "lists"})
+    EXPECT_EQ(listMessageAfter([&](json &k) { k[0]["auxiliary"][0] = name; }),
+              first + ".auxiliary: '" + name +
+                  "' is not the name of an auxiliary kernel");
+  EXPECT_EQ(listMessageAfter([](json &k) { k[0]["auxiliary"][0] = 1; }),
+            first + ".auxiliary: expected names of kernels, found 1");
+  EXPECT_EQ(listMessageAfter(
+                [](json &k) { k[0]["buffer_bytes"] = k[1]["buffer_bytes"]; }),
+            first + ".buffer_bytes: expected only of an auxiliary kernel");
+  EXPECT_EQ(
+      listMessageAfter([](json &k) { k[1]["auxiliary"] = k[0]["auxiliary"]; }),
+      second + ".auxiliary: expected only of an attention kernel");
+  EXPECT_EQ(listMessageAfter([](json &k) { k[1].erase("buffer_bytes"); }),
+            second + ".buffer_bytes: expected the size of block_list, found "
+                     "nothing");
+  EXPECT_EQ(listMessageAfter(
+                [](json &k) { k[1]["buffer_bytes"][0]["times"][0] = "rows"; }),
+            second + ".buffer_bytes[0].times[0]: expected batch, heads, "
+                     "kv_heads, q_len or k_len, found 'rows'");
+  EXPECT_EQ(
+      listMessageAfter([](json &k) { k[1]["buffer_bytes"][0]["bytes"] = 0; }),
+      second + ".buffer_bytes[0].bytes: expected 1 .. 1073741824, found 0");
+  EXPECT_EQ(listMessageAfter([](json &k) {
+              k[1]["guards"] = {{{"lhs", "q_len"}, {"op", "<"}, {"rhs", 3}}};
+            }),
+            second + ".guards: expected only of an attention kernel");
+  EXPECT_EQ(
+      listMessageAfter([](json &k) { k[1]["workspace_bytes_per_item"] = 4; }),
+      second + ".workspace_bytes_per_item: expected only of an attention "
+               "kernel");
+  for (const char *name : {"workspace", "work_counter"})
+    EXPECT_EQ(listMessageAfter([&](json &k) {
+                k[1]["arguments"].push_back({{"name", name}, {"type", "ptr"}});
+              }),
+              second + ".arguments: '" + name +
+                  "' cannot be bound for an auxiliary kernel");
+  EXPECT_EQ(listMessageAfter(
+                [](json &k) { k[1]["arguments"][0]["name"] = "q_lens"; }),
+            second + ".arguments: expected 'block_list', which the kernel "
+                     "fills");
+  EXPECT_EQ(listMessageAfter([](json &k) { k.erase(0); }),
+            "malformed package: kernels: expected at least one kernel of role "
+            "attention, found none");
+  json root = json::parse(toJson(listPackage()));
+  root["chooser"] = {"list"};
+  EXPECT_EQ(messageOf<PackageError>([&] { packageFromJson(root.dump()); }),
+            "malformed package: chooser: \"list\" is an auxiliary kernel");
 }
 
 TEST(Package, TruncationNeverCrashes) {

@@ -1,0 +1,154 @@
+//===- Marshal.cpp - From a launch to the parameters of a kernel ----------===//
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Marshal.h"
+#include "ArgumentNames.h"
+#include "LaunchChecks.h"
+#include "MapArguments.h"
+#include "PackageNames.h"
+
+#include "attn/Reference/Numbers.h"
+
+#include <algorithm>
+#include <cstring>
+#include <sstream>
+
+using namespace attn;
+
+template <typename T> static std::vector<uint8_t> bytesOf(T value) {
+  std::vector<uint8_t> bytes(sizeof(T));
+  std::memcpy(bytes.data(), &value, sizeof(T));
+  return bytes;
+}
+
+static std::vector<uint8_t> paramBytes(const Param &param,
+                                       const LaunchArguments &args) {
+  auto it = args.params.find(param.name);
+  bool bound = it != args.params.end();
+  if (param.type == DType::F32) {
+    if (!bound)
+      return bytesOf<float>(param.floatDefault);
+    return bytesOf<float>(it->second.isFloat ? it->second.floatValue
+                                             : double(it->second.intValue));
+  }
+  int64_t value = bound ? it->second.intValue : param.intDefault;
+  return param.type == DType::I64 ? bytesOf<int64_t>(value)
+                                  : bytesOf<int32_t>(value);
+}
+
+static DevicePtr pointerOf(const Package &package, const LaunchArguments &args,
+                           const BufferAddresses &buffers,
+                           const std::string &name) {
+  if (std::optional<KernelRole> role = valueOf(kernelRoleNames, name)) {
+    auto it = buffers.find(*role);
+    return it == buffers.end() ? 0 : it->second;
+  }
+  if (std::optional<std::string> tensor = afterPrefix(name, "tensor:")) {
+    auto it = args.tensors.find(*tensor);
+    return it == args.tensors.end() ? 0 : it->second.data;
+  }
+  if (name == "q_lens")
+    return args.qLens;
+  if (name == "k_lens")
+    return args.kLens;
+  if (name == "work_counter")
+    return args.workspace;
+  if (name == "workspace")
+    return args.workspace + DevicePtr(workCounterBytes(package));
+  return operandView(args, name).data;
+}
+
+/// Names and boxes were checked against the problem when the package was read;
+/// a package built in process is checked here.
+static void checkArgument(const Problem &problem,
+                          const KernelArgument &argument) {
+  std::optional<ArgumentType> type = argumentType(problem, argument.name);
+  std::string fault;
+  if (!type)
+    fault = "nothing can bind it";
+  else if (*type != argument.type)
+    fault = std::string("expected ") + spelling(*type);
+  else if (*type == ArgumentType::TensorMap)
+    fault = boxFault(problem, argument);
+  if (!fault.empty())
+    throw PackageError("argument '" + argument.name +
+                       "' : " + spelling(argument.type) + ": " + fault);
+}
+
+/// The binary form of one parameter.
+static std::vector<uint8_t> marshal(const Package &package,
+                                    const LaunchArguments &args,
+                                    const BufferAddresses &buffers,
+                                    const KernelArgument &argument) {
+  const Problem &problem = package.problem;
+  const std::string &name = argument.name;
+  if (std::optional<std::string> param = afterPrefix(name, "param:"))
+    return paramBytes(*findParam(problem, *param), args);
+  if (std::optional<StrideName> stride = parseStrideName(name))
+    return bytesOf<int64_t>(
+        strideOf(operandView(args, stride->operand), stride->axis));
+  if (name == "scale")
+    return bytesOf<float>(launchScale(problem, args));
+  if (argument.type == ArgumentType::I32)
+    return bytesOf<int32_t>(workExtent(problem, args, name));
+  return bytesOf<DevicePtr>(pointerOf(package, args, buffers, name));
+}
+
+LaunchConfig attn::shapeOf(const Kernel &kernel, int64_t workItems,
+                           const DeviceInfo &device) {
+  int64_t blocks = workItems;
+  if (kernel.grid == GridKind::Resident)
+    blocks = std::min(blocks, kernel.blocksPerMultiprocessor *
+                                  int64_t(device.multiprocessors));
+  LaunchConfig config;
+  config.grid[0] = static_cast<uint32_t>(std::max<int64_t>(blocks, 1));
+  config.block[0] = static_cast<uint32_t>(kernel.block);
+  config.sharedBytes = static_cast<uint32_t>(kernel.sharedBytes);
+  return config;
+}
+
+void attn::marshalArguments(const Package &package, const Kernel &kernel,
+                            const LaunchArguments &arguments,
+                            const BufferAddresses &buffers,
+                            LaunchConfig &config,
+                            std::vector<MapArgument> &maps) {
+  for (const KernelArgument &argument : kernel.arguments) {
+    checkArgument(package.problem, argument);
+    std::vector<uint8_t> bytes;
+    if (argument.type == ArgumentType::TensorMap)
+      maps.push_back({config.arguments.size(),
+                      tensorMapOf(package.problem, arguments, argument)});
+    else
+      bytes = marshal(package, arguments, buffers, argument);
+    config.arguments.push_back(std::move(bytes));
+  }
+}
+
+template <typename T> static T fromBytes(const std::vector<uint8_t> &bytes) {
+  T value{};
+  std::memcpy(&value, bytes.data(), std::min(bytes.size(), sizeof(T)));
+  return value;
+}
+
+std::string attn::describeValue(ArgumentType type,
+                                const std::vector<uint8_t> &bytes) {
+  switch (type) {
+  case ArgumentType::I32:
+    return std::to_string(fromBytes<int32_t>(bytes));
+  case ArgumentType::I64:
+    return std::to_string(fromBytes<int64_t>(bytes));
+  case ArgumentType::F32:
+    return spellNumber(fromBytes<float>(bytes));
+  case ArgumentType::Ptr:
+    break;
+  case ArgumentType::TensorMap:
+    return "a tensor map";
+  }
+  std::ostringstream text;
+  text << "0x" << std::hex << fromBytes<DevicePtr>(bytes);
+  return text.str();
+}
