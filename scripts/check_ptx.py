@@ -12,9 +12,9 @@ stand in test/Pipelines/no-full-tiles.txt, which has to be exact. Prints how lon
 
 Checked for mma.sync (sm_90) and for wgmma (sm_90a).
 
-ptxas: the text assembles for every target, without an advisory (C75xx: ptxas makes
-asynchronous products wait for each other, or leaves setmaxnreg out), and the default
-schedule does not spill registers. Exit code 77: there is no ptxas.
+ptxas: the text of each kernel of the package assembles for every target, without an advisory (C75xx: ptxas makes
+asynchronous products wait for each other, or leaves setmaxnreg out), and does not spill
+registers. Exit code 77: there is no ptxas.
 """
 
 import argparse
@@ -104,9 +104,17 @@ def check_full_tiles(tool, spec):
     return [check_loops(tool, spec, target) for target in TARGETS_OF_LOOPS]
 
 
-def assemble(ptxas, tool, spec, target):
-    name = f"{spec.stem} {target}"
-    ptx, _ = compile_spec(tool, spec, target)
+def kernels_of(tool, spec, target):
+    """Every kernel of the package: (name, PTX)."""
+    command = [tool, spec, "--emit=package", f"--target={target}"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"{spec.stem} {target}: {done.stderr}")
+    return [(kernel["name"], kernel["ptx"]) for kernel in json.loads(done.stdout)["kernels"]]
+
+
+def assemble(ptxas, kernel, ptx, target):
+    name = f"{kernel} {target}"
     with tempfile.TemporaryDirectory() as folder:
         source = pathlib.Path(folder) / "kernel.ptx"
         source.write_text(ptx)
@@ -127,7 +135,7 @@ def assemble(ptxas, tool, spec, target):
 
 
 def check_assembly(ptxas, tool, spec):
-    return [assemble(ptxas, tool, spec, target) for target in TARGETS]
+    return [assemble(ptxas, *kernel, target) for target in TARGETS for kernel in kernels_of(tool, spec, target)]
 
 
 def find_assembler():

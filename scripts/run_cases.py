@@ -111,10 +111,8 @@ def blocks_without_case(specs, cases):
     return missing
 
 
-def run(case, tool, device, target, timeout):
-    command = [tool, *case.arguments, "--check", f"--device={device}"]
-    if target:
-        command.append(f"--target={target}")
+def run(case, tool, device, knobs, timeout):
+    command = [tool, *case.arguments, "--check", f"--device={device}", *knobs]
     start = time.monotonic()
     try:
         done = subprocess.run(
@@ -156,6 +154,7 @@ def parse_arguments():
     parser.add_argument("tool", help="attn-run")
     parser.add_argument("--device", choices=["gpu", "sim"], required=True)
     parser.add_argument("--target", help="compile for this target, and so with its schedules (default: the device)")
+    parser.add_argument("--alternative", help="the only schedule to compile, such as cp_async (default: the launch chooses)")
     parser.add_argument("--list", type=pathlib.Path, default=ROOT / "test" / "Run" / "cases.txt")
     parser.add_argument("--specs", type=pathlib.Path, help="folder of the FILEs (default: specs/ beside the list)")
     parser.add_argument("--jobs", type=int, default=0, help="processes at a time (default: cores, at most 8 on a GPU)")
@@ -177,8 +176,9 @@ def main():
         sys.exit("no case matches")
     cores = os.cpu_count() or 1
     jobs = options.jobs or (min(cores, 8) if options.device == "gpu" else cores)
+    knobs = [f"--{name}={value}" for name in ("target", "alternative") if (value := getattr(options, name))]
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        results = list(pool.map(lambda c: run(c, options.tool, options.device, options.target, options.timeout), cases))
+        results = list(pool.map(lambda c: run(c, options.tool, options.device, knobs, options.timeout), cases))
     print_table(results, options.verbose)
     if options.json:
         options.json.write_text(

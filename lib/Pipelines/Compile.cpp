@@ -34,5 +34,5 @@ std::optional<Package> attn::compile(const Problem &problem,
       importProblem(context.get(), problem, options.target);
   if (!module || failed(setTarget(*module, options.target)))
     return std::nullopt;
-  return lowerToPackage(*module, problem);
+  return lowerToPackage(*module, problem, options.alternative);
 }

@@ -119,7 +119,7 @@ LogicalResult Driver::writePackage() {
     return failure();
   }
   std::optional<Package> package =
-      lowerToPackage(*module, *problem, options.configure);
+      lowerToPackage(*module, *problem, options.alternative, options.configure);
   if (!package)
     return failure();
   out << toJson(*package) << "\n";
@@ -129,6 +129,9 @@ LogicalResult Driver::writePackage() {
 LogicalResult Driver::write() {
   if (options.emit == Emit::Package)
     return writePackage();
+  if (!options.alternative.empty() &&
+      failed(takeAlternative(*module, options.alternative, options.configure)))
+    return failure();
   if (options.emit == Emit::Ptx) {
     std::optional<std::string> ptx = lowerToPtx(*module, options.configure);
     if (!ptx)

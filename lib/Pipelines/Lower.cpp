@@ -7,14 +7,13 @@
 
 #include "attn/Pipelines/Lower.h"
 
+#include "attn/Dialect/Attn/Transforms/Alternatives.h"
 #include "attn/Layout/GpuTarget.h"
-#include "attn/Pipelines/Compile.h"
 #include "attn/Pipelines/Pipelines.h"
 #include "attn/Pipelines/Registration.h"
 #include "attn/Target/Ptx.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/MLIRContext.h"
 
 using namespace mlir;
@@ -91,8 +90,7 @@ LogicalResult attn::lowerTo(ModuleOp module, ir::Level level,
   return success();
 }
 
-/// The one gpu.module, or null with an error.
-static gpu::GPUModuleOp getGpuModule(ModuleOp module) {
+gpu::GPUModuleOp attn::getGpuModule(ModuleOp module) {
   auto modules = module.getOps<gpu::GPUModuleOp>();
   if (llvm::hasSingleElement(modules))
     return *modules.begin();
@@ -113,110 +111,22 @@ std::optional<std::string> attn::lowerToPtx(ModuleOp module,
   return emitPtx(gpuModule, options);
 }
 
-//===----------------------------------------------------------------------===//
-// Packages
-//===----------------------------------------------------------------------===//
-
-static std::optional<ArgumentType> argumentType(Type type) {
-  if (isa<LLVM::LLVMPointerType>(type))
-    return ArgumentType::Ptr;
-  if (type.isInteger(64))
-    return ArgumentType::I64;
-  if (type.isInteger(32))
-    return ArgumentType::I32;
-  if (type.isF32())
-    return ArgumentType::F32;
-  return std::nullopt;
+LogicalResult attn::selectSchedule(ModuleOp module, ConfigurePasses configure) {
+  if (failed(lowerTo(module, ir::Level::Attn, configure)))
+    return failure();
+  PassManager manager(module.getContext());
+  if (configure && failed(configure(manager)))
+    return failure();
+  buildSchedulePipeline(manager);
+  return manager.run(module);
 }
 
-/// The box that copies through a tensor-map argument move.
-static TensorBox boxOf(DictionaryAttr map) {
-  auto number = [&](StringRef name) {
-    return cast<IntegerAttr>(map.get(name)).getInt();
-  };
-  return {number("box_rows"), number("box_columns"), number("swizzle")};
-}
-
-static LogicalResult collectArguments(gpu::GPUFuncOp func, Kernel &kernel) {
-  for (unsigned index = 0; index < func.getNumArguments(); ++index) {
-    if (auto map = func.getArgAttrOfType<DictionaryAttr>(index, "attn.map")) {
-      auto name = func.getArgAttrOfType<StringAttr>(index, "attn.arg");
-      if (!name || !map.get("box_rows") || !map.get("box_columns") ||
-          !map.get("swizzle"))
-        return func.emitError()
-               << "argument #" << index
-               << ": expected attn.arg, and box_rows, box_columns and swizzle "
-                  "in attn.map";
-      kernel.arguments.push_back(
-          {name.str(), ArgumentType::TensorMap, boxOf(map)});
-      continue;
-    }
-    auto name = func.getArgAttrOfType<StringAttr>(index, "attn.arg");
-    std::optional<ArgumentType> type =
-        argumentType(func.getArgument(index).getType());
-    if (!name || !type)
-      return func.emitError() << "argument #" << index
-                              << " has no attn.arg or a type that no launch "
-                                 "can pass";
-    kernel.arguments.push_back({name.str(), *type});
-  }
+LogicalResult attn::takeAlternative(ModuleOp module, StringRef name,
+                                    ConfigurePasses configure) {
+  if (failed(selectSchedule(module, configure)))
+    return failure();
+  for (ir::KernelOp kernel : module.getOps<ir::KernelOp>())
+    if (failed(ir::takeAlternative(kernel, name)))
+      return failure();
   return success();
-}
-
-/// What a launch must know of a kernel, from a module at level warp.
-static std::optional<Kernel> describeKernel(ModuleOp module) {
-  gpu::GPUModuleOp gpuModule = getGpuModule(module);
-  if (!gpuModule)
-    return std::nullopt;
-  auto funcs = gpuModule.getOps<gpu::GPUFuncOp>();
-  if (!llvm::hasSingleElement(funcs)) {
-    gpuModule.emitError("expected one gpu.func");
-    return std::nullopt;
-  }
-  gpu::GPUFuncOp func = *funcs.begin();
-  auto schedule = func->getAttrOfType<ir::ScheduleAttr>("attn.schedule");
-  auto shared = func->getAttrOfType<IntegerAttr>("attn.shared_bytes");
-  std::optional<ArrayRef<int32_t>> block = func.getKnownBlockSize();
-  if (!schedule || !schedule.isSelected() || !shared || !block) {
-    func.emitError("expected attn.schedule, attn.shared_bytes and "
-                   "known_block_size");
-    return std::nullopt;
-  }
-  Kernel kernel;
-  kernel.name = func.getName().str();
-  kernel.target = ir::getTarget(module).str();
-  kernel.block = block->front();
-  kernel.sharedBytes = shared.getInt();
-  kernel.tileM = *schedule.getTileM();
-  kernel.tileN = *schedule.getTileN();
-  // tile.for_work: every row tile of every head of every batch entry.
-  kernel.workItems = {{"batch", 1}, {"heads", 1}, {"q_len", kernel.tileM}};
-  llvm::raw_string_ostream(kernel.schedule)
-      << ir::stringifyScheduleKind(schedule.getKind()) << " tile "
-      << kernel.tileM << " x " << kernel.tileN << ", " << *schedule.getWarps()
-      << " warps, stages " << *schedule.getStages();
-  if (schedule.getPersistent().value_or(false))
-    kernel.grid = GridKind::Resident;
-  if (failed(collectArguments(func, kernel)))
-    return std::nullopt;
-  return kernel;
-}
-
-std::optional<Package> attn::lowerToPackage(ModuleOp module,
-                                            const Problem &problem,
-                                            ConfigurePasses configure) {
-  if (failed(lowerTo(module, ir::Level::Warp, configure)))
-    return std::nullopt;
-  std::optional<Kernel> kernel = describeKernel(module);
-  if (!kernel)
-    return std::nullopt;
-  std::optional<std::string> ptx = lowerToPtx(module, configure);
-  if (!ptx)
-    return std::nullopt;
-  kernel->ptx = std::move(*ptx);
-  Package package;
-  package.compiler = compilerVersion();
-  package.problem = problem;
-  package.kernels = {std::move(*kernel)};
-  return package;
 }

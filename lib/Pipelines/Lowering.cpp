@@ -40,11 +40,15 @@ void attn::buildAttnPipeline(OpPassManager &manager) {
 // attn -> tile
 //===----------------------------------------------------------------------===//
 
-void attn::buildAttnToTilePipeline(OpPassManager &manager) {
+void attn::buildSchedulePipeline(OpPassManager &manager) {
   OpPassManager &kernel = manager.nest<ir::KernelOp>();
   // Every problem has an attn level; only some can be lowered yet.
   kernel.addPass(ir::createVerifyInput());
   kernel.addPass(ir::createSelectSchedule());
+}
+
+void attn::buildAttnToTilePipeline(OpPassManager &manager) {
+  buildSchedulePipeline(manager);
   manager.addPass(createConvertAttnToTile());
   cleanUp(manager);
   manager.addPass(createVerifyTile());

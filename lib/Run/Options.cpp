@@ -30,6 +30,10 @@ static cl::opt<std::string>
 static cl::opt<std::string>
     target("target", cl::value_desc("sm_NN"), cl::cat(category),
            cl::desc("what to compile for (default: the device)"));
+static cl::opt<std::string> alternative(
+    "alternative", cl::value_desc("NAME"), cl::cat(category),
+    cl::desc("the only schedule to compile, of those that attn-opt --explain "
+             "lists: main, cp_async, ... (default: all; the launch chooses)"));
 static cl::opt<DeviceChoice, false, WordParser<DeviceChoice>> device(
     "device", cl::init(DeviceChoice::Auto), cl::cat(category),
     cl::desc("what to run on"),
@@ -217,7 +221,8 @@ static void requireEffect() {
   if (source.empty())
     throw InputError("expected a SPEC or a PACKAGE, found none; see --help");
   for (const cl::opt<std::string> *option :
-       {&attention, &target, &qFile, &kFile, &vFile, &saveO, &saveLse})
+       {&attention, &target, &alternative, &qFile, &kFile, &vFile, &saveO,
+        &saveLse})
     if (option->getNumOccurrences() && option->empty())
       throw InputError("--" + option->ArgStr.str() + "=: expected " +
                        option->ValueStr.str() + ", found nothing");
@@ -300,6 +305,7 @@ RunOptions run::parseOptions(int argc, char **argv) {
   options.source = source;
   options.attention = attention;
   options.target = target;
+  options.alternative = alternative;
   options.device = device;
   options.trace = traceOption();
   if (options.trace.enabled && options.device == DeviceChoice::Gpu)

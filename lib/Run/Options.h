@@ -24,6 +24,8 @@ struct RunOptions {
   std::string source;    ///< a spec or a package
   std::string attention; ///< block of the spec; empty: its only one
   std::string target;    ///< empty: the device's
+  /// The only schedule to compile; empty: all, and the launch chooses.
+  std::string alternative;
   DeviceChoice device = DeviceChoice::Auto;
   SimTrace trace; ///< of every launch
   InputOptions inputs;

@@ -228,6 +228,15 @@ static void runPlain(const RunOptions &options, Opened opened,
   saveOutputs(options, inputs, execution.outputs());
 }
 
+/// An option of the compiler says nothing about what is compiled already.
+static void requireSpec(const Source &source, const std::string &option,
+                        const std::string &value) {
+  if (source.package && !value.empty())
+    throw InputError(option + "=" + value +
+                     ": expected a spec; a package is compiled already, and "
+                     "the launch chooses among its kernels");
+}
+
 ExitCode run::runSession(const RunOptions &options) {
   Source source = readSource(options.source, options.attention);
   const Problem &problem =
@@ -243,12 +252,11 @@ ExitCode run::runSession(const RunOptions &options) {
     expect.lse->checkFits("--expect-lse", inputs.qLen, 1);
   OpenedDevice opened = openDevice(options);
   DeviceInfo info = opened.device->info();
-  if (source.package && !options.target.empty())
-    throw InputError("--target=" + options.target +
-                     ": expected a spec; a package is compiled already, and "
-                     "the device chooses among its kernels");
-  Package package = toPackage(source, options.target.empty() ? targetFor(info)
-                                                             : options.target);
+  requireSpec(source, "--target", options.target);
+  requireSpec(source, "--alternative", options.alternative);
+  Package package = toPackage(
+      source, options.target.empty() ? targetFor(info) : options.target,
+      options.alternative);
   LoadedPackage loaded(package, *opened.device);
   Report report(options.json);
   if (!opened.note.empty())

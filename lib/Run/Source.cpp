@@ -79,11 +79,13 @@ std::string run::targetFor(const DeviceInfo &device) {
   return best;
 }
 
-Package run::toPackage(const Source &source, const std::string &target) {
+Package run::toPackage(const Source &source, const std::string &target,
+                       const std::string &alternative) {
   if (source.package)
     return *source.package;
   CompileOptions options;
   options.target = target;
+  options.alternative = alternative;
   std::string diagnostics;
   std::optional<Package> package =
       compile(*source.problem, options, diagnostics);

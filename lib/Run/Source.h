@@ -33,8 +33,10 @@ Source readSource(const std::string &path, const std::string &attention);
 std::string targetFor(const DeviceInfo &device);
 
 /// The package of a source: the one that was read, or the spec compiled for
-/// `target`. Throws InputError; the compiler's diagnostics are printed.
-Package toPackage(const Source &source, const std::string &target);
+/// `target`, with all alternatives or the one that is named. Throws InputError;
+/// the compiler's diagnostics are printed.
+Package toPackage(const Source &source, const std::string &target,
+                  const std::string &alternative);
 
 } // namespace attn::run
 

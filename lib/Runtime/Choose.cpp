@@ -124,6 +124,15 @@ static std::vector<const Kernel *> inOrder(const Package &package) {
   return order;
 }
 
+/// Whether a kernel without tensor maps would have had one obstacle less.
+static bool failsByMaps(const Package &package, const LaunchArguments &args) {
+  for (const Kernel *kernel : inOrder(package))
+    for (const KernelArgument &argument : kernel->arguments)
+      if (!mapObstacle(package.problem, args, argument).empty())
+        return true;
+  return false;
+}
+
 const Kernel &attn::chooseKernel(const Package &package,
                                  const LaunchArguments &arguments,
                                  const DeviceInfo &device,
@@ -142,7 +151,11 @@ const Kernel &attn::chooseKernel(const Package &package,
     reason += passedOver.empty() ? ")" : "; passed over " + passedOver + ")";
     return *kernel;
   }
-  throw LaunchError("no kernel of the package runs this launch: " + passedOver);
+  throw LaunchError("no kernel of the package runs this launch: " + passedOver +
+                    (failsByMaps(package, arguments)
+                         ? "; a schedule without 'loader = tma' has a kernel "
+                           "that needs no tensor map"
+                         : ""));
 }
 
 static bool usesWorkCounter(const Kernel &kernel) {

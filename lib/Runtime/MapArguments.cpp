@@ -120,9 +120,7 @@ std::string attn::mapObstacle(const Problem &problem,
     if (bytes < 0 || bytes % unitBytes || bytes >= strideLimitBytes)
       return field + " elements of " + std::to_string(elementBytes) +
              " bytes: a tensor map allows multiples of " +
-             std::to_string(unitBytes) +
-             " bytes below 2^40; compile with 'loader = cp_async' in the "
-             "schedule";
+             std::to_string(unitBytes) + " bytes below 2^40";
   }
   return "";
 }

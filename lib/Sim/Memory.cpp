@@ -104,7 +104,7 @@ uint64_t DeviceMemory::watch(uint64_t count, uint64_t most) {
 uint64_t DeviceMemory::allocate(uint64_t bytes, std::string name) {
   if (bytes > addressLimit - next - 2 * granule)
     throw DeviceError("simulator: cannot allocate " + std::to_string(bytes) +
-                      " bytes: the simulated address space holds 896 GiB");
+                      " bytes: the simulated address space holds 15 TiB");
   void *host = mapZeros(bytes);
   if (!host)
     throw DeviceError("simulator: cannot allocate " + std::to_string(bytes) +

@@ -66,7 +66,7 @@ public:
 
 private:
   std::map<uint64_t, Allocation> allocations;
-  uint64_t next = 0x7f0000000000;
+  uint64_t next = 0x700000000000;
   uint64_t nextId = 1;
 };
 

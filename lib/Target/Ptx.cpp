@@ -27,6 +27,8 @@
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 
+#include <mutex>
+
 using namespace mlir;
 
 namespace {
@@ -117,6 +119,14 @@ static void setBackendOptions() {
   setOption("rotation-max-header-size", headerSize);
 }
 
+static void initializeBackend() {
+  setBackendOptions();
+  LLVMInitializeNVPTXTargetInfo();
+  LLVMInitializeNVPTXTarget();
+  LLVMInitializeNVPTXTargetMC();
+  LLVMInitializeNVPTXAsmPrinter();
+}
+
 static std::unique_ptr<llvm::TargetMachine>
 createMachine(gpu::GPUModuleOp module, const attn::TargetOptions &options) {
   const Chip *chip = llvm::find_if(
@@ -127,11 +137,9 @@ createMachine(gpu::GPUModuleOp module, const attn::TargetOptions &options) {
                        << options.chip << "'";
     return nullptr;
   }
-  setBackendOptions();
-  LLVMInitializeNVPTXTargetInfo();
-  LLVMInitializeNVPTXTarget();
-  LLVMInitializeNVPTXTargetMC();
-  LLVMInitializeNVPTXAsmPrinter();
+  // State of the process, which other threads may be reading.
+  static std::once_flag initialized;
+  std::call_once(initialized, initializeBackend);
   llvm::Triple triple("nvptx64-nvidia-cuda");
   std::string error;
   const llvm::Target *target =

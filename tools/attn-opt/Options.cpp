@@ -46,6 +46,11 @@ static cl::opt<std::string>
     attention("attention", cl::value_desc("name"), cl::cat(category),
               cl::desc("Block of a specification that has several"));
 
+static cl::opt<std::string> alternative(
+    "alternative", cl::value_desc("name"), cl::cat(category),
+    cl::desc("Which of the schedules to lower that --explain lists (default: "
+             "main; a package holds all of them)"));
+
 static cl::opt<bool, false, attn::FlagParser>
     explain("explain", cl::cat(category),
             cl::desc("Print remarks about decisions"));
@@ -106,15 +111,20 @@ findConflict(bool needsDriver, llvm::ArrayRef<llvm::StringRef> mlirOnly) {
   if (target.getNumOccurrences() && !attn::layout::findGpuTarget(target))
     return "--target=" + target + ": expected one of " +
            attn::layout::gpuTargetNames();
-  if (attention.getNumOccurrences() && attention.empty())
-    return std::string("--attention=: expected name, found nothing");
+  for (const cl::opt<std::string> *option : {&attention, &alternative})
+    if (option->getNumOccurrences() && option->empty())
+      return "--" + option->ArgStr.str() + "=: expected name, found nothing";
+  bool lowers = emitKind > attn::Emit::Attn;
+  if (alternative.getNumOccurrences() && !lowers)
+    return std::string("--alternative: needs --emit=tile or behind, where the "
+                       "schedule is selected");
   if (!needsDriver)
     return std::nullopt;
   for (llvm::StringRef name : mlirOnly)
     if (cl::getRegisteredOptions()[name]->getNumOccurrences())
       return "--" + name.str() +
              ": only for a module (.mlir) and passes by name, without --emit, "
-             "--target, --attention and --explain";
+             "--target, --attention, --alternative and --explain";
   return std::nullopt;
 }
 
@@ -130,7 +140,8 @@ std::optional<std::string> attn::parseOptions(int argc, char **argv,
     return error;
   options.needsDriver =
       emitKind.getNumOccurrences() || target.getNumOccurrences() ||
-      attention.getNumOccurrences() || explain.getNumOccurrences() ||
+      attention.getNumOccurrences() || alternative.getNumOccurrences() ||
+      explain.getNumOccurrences() ||
       llvm::StringRef(inputFile).ends_with(".attn");
   options.mlir = mlir::MlirOptMainConfig::createFromCLOptions();
   options.output = outputFile;
@@ -138,6 +149,7 @@ std::optional<std::string> attn::parseOptions(int argc, char **argv,
   options.driver.emit = emitKind;
   options.driver.target = target;
   options.driver.attention = attention;
+  options.driver.alternative = alternative;
   options.driver.explain = explain;
   options.driver.addPasses = [&options](mlir::PassManager &manager) {
     return options.mlir.setupPassPipeline(manager);

@@ -32,7 +32,8 @@ enum class Engine { MmaSync, Wgmma };
 
 /// A row: the tile of problems whose head dimensions are at most `maxQK` and
 /// `maxV`, with or without rules, on targets with shared memory for `blocks` of
-/// it. The first that matches counts. Every row fits the shared memory of every
+/// it. The first that matches counts; where that is for long launches only, so
+/// does the next one, for the others. Every row fits the shared memory of every
 /// target of its engine, and the registers of a thread (no spills in the
 /// shipped specifications).
 struct TileChoice {
@@ -45,14 +46,17 @@ struct TileChoice {
   int64_t blocks;       ///< that an SM must hold: each hides the other's waits
   int64_t overlap;      ///< tiles by which QK runs ahead of PV
   bool turns;           ///< warpgroups issue their products one by one
+  int64_t minQLen;      ///< for launches of so many query positions; 0: any
   const char *source;   ///< where the choice comes from
 };
 
 const std::vector<TileChoice> &tileTable();
-/// Null where no row matches.
-const TileChoice *chooseTile(const layout::GpuTarget &target, Engine engine,
-                             int64_t headDimQK, int64_t headDimV, Rules rules,
-                             int64_t elementBytes);
+/// The rows that count: the last is for launches of any length, those in front
+/// of it for long ones. Empty where no row matches.
+std::vector<const TileChoice *> chooseTiles(const layout::GpuTarget &target,
+                                            Engine engine, int64_t headDimQK,
+                                            int64_t headDimV, Rules rules,
+                                            int64_t elementBytes);
 
 /// Shared memory of a block: Q once, K and V once per stage, rows padded to the
 /// depth of an mma (`wholePanels`: to the width of a swizzled panel, which

@@ -23,6 +23,7 @@ namespace attn {
 struct CompileOptions {
   std::string target = "sm_80"; ///< one of layout::gpuTargets()
   bool explain = false;         ///< remarks about decisions as well
+  std::string alternative;      ///< the one to compile; empty: all of them
 };
 
 /// Lowers a problem through every level to PTX. `diagnostics` receives errors,

@@ -28,9 +28,10 @@ enum class Emit { Input, Attn, Tile, Pipe, Warp, Llvm, Ptx, Package };
 struct DriverOptions {
   std::string input; ///< name of the file, or "-" for standard input
   Emit emit = Emit::Input;
-  std::string target;    ///< empty: the module's, or sm_80
-  std::string attention; ///< the block of a specification with several
-  bool explain = false;  ///< print remarks
+  std::string target;      ///< empty: the module's, or sm_80
+  std::string attention;   ///< the block of a specification with several
+  std::string alternative; ///< empty: `main`; in a package all of them
+  bool explain = false;    ///< print remarks
   /// Passes of the command line, before the phases that `emit` asks for.
   std::function<llvm::LogicalResult(mlir::PassManager &)> addPasses;
   /// Printing and timing, of every pass manager.

@@ -11,6 +11,7 @@
 #include "attn/Dialect/Attn/IR/Attn.h"
 #include "attn/Runtime/Package.h"
 
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
 
@@ -41,10 +42,27 @@ mlir::LogicalResult lowerTo(mlir::ModuleOp module, ir::Level level,
 std::optional<std::string> lowerToPtx(mlir::ModuleOp module,
                                       ConfigurePasses configure = nullptr);
 
+/// The one gpu.module of a module at level warp or behind; null with an error.
+mlir::gpu::GPUModuleOp getGpuModule(mlir::ModuleOp module);
+
+/// Lowers to level attn and fills in the schedule, and what else a package may
+/// hold (attn/Dialect/Attn/Transforms/Alternatives.h). An error past that
+/// level.
+mlir::LogicalResult selectSchedule(mlir::ModuleOp module,
+                                   ConfigurePasses configure = nullptr);
+
+/// Makes the kernel that of an alternative. `main` is the one that is lowered
+/// when nobody says. An error, with their names, where there is no such one.
+mlir::LogicalResult takeAlternative(mlir::ModuleOp module, llvm::StringRef name,
+                                    ConfigurePasses configure = nullptr);
+
 /// The package of the module that `problem` was imported as; the module is
-/// lowered on the way.
+/// lowered on the way. It holds a kernel for each alternative, or the one of
+/// that name. `configure` is asked for the passes of `main` only: the others
+/// are compiled at the same time, each in a context and a thread of its own.
 std::optional<Package> lowerToPackage(mlir::ModuleOp module,
                                       const Problem &problem,
+                                      llvm::StringRef alternative = "",
                                       ConfigurePasses configure = nullptr);
 
 } // namespace attn

@@ -16,6 +16,9 @@ namespace attn {
 
 /// A problem as imported -> the attn level: mask normalised, bounds, factor.
 void buildAttnPipeline(mlir::OpPassManager &manager);
+/// Of attn -> tile the part that leaves the level: a schedule, and the
+/// alternatives to it.
+void buildSchedulePipeline(mlir::OpPassManager &manager);
 /// attn -> tile: what cannot be lowered yet is refused, the schedule selected;
 /// the online softmax.
 void buildAttnToTilePipeline(mlir::OpPassManager &manager);

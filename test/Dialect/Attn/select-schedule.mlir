@@ -14,8 +14,10 @@ attn.kernel @d64 attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads
 
 module attributes {attn.target = "sm_90a"} {
 // CHECK-LABEL: attn.kernel @d128
+// CHECK-SAME: attn.alternatives = [{name = "cp_async", schedule = #attn.schedule<fa3, tile = 128x128, warps = 8, stages = 2, consumers = 2, overlap = 1, turns = true, persistent = true, max = exact, mma = wgmma, loader = cp_async, producer = true>}]
 // CHECK-SAME: schedule = #attn.schedule<fa3, tile = 128x128, warps = 8, stages = 2, consumers = 2, overlap = 1, turns = true, persistent = true, max = exact, mma = wgmma, loader = tma, producer = true>
 // expected-remark @below {{schedule fa3, tile 128 x 128, 8 warps, 2 stages, overlap 1, turns, shared memory 163840 of 232448 bytes on sm_90a; mma wgmma, with a producer; loader tma: sm_90a has it; table row: bench}}
+// expected-remark @below {{alternative cp_async for strides that no tensor map can express (2^40 bytes and up): schedule fa3, tile 128 x 128, 8 warps, 2 stages, overlap 1, turns, shared memory 163840 of 232448 bytes on sm_90a; mma wgmma, with a producer; loader cp_async: it needs no tensor map}}
 attn.kernel @d128 attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 128 : i64, head_dim_v = 128 : i64, align = #attn.align<bottom_right>, outputs_o} {
 }
 }
@@ -160,6 +162,7 @@ module attributes {attn.target = "sm_90a"} {
 // CHECK-LABEL: attn.kernel @self_fed
 // CHECK-SAME: persistent = false, max = exact, mma = wgmma, loader = tma, producer = false>
 // expected-remark @below {{mma wgmma, self-fed; loader tma: sm_90a has it}}
+// expected-remark @below {{alternative cp_async for strides}}
 attn.kernel @self_fed attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<fa3, producer = false>} {
 }
 }
@@ -295,5 +298,62 @@ module attributes {attn.target = "sm_90a"} {
 // CHECK-SAME: schedule = #attn.schedule<fa3, tile = 192x16, warps = 12
 // expected-remark @below {{tile 192 x 16, 12 warps}}
 attn.kernel @three_consumers attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 192 : i64, head_dim_v = 192 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<fa3, tile = 192x16, overlap = 0>} {
+}
+}
+
+// -----
+
+// A second row of the table for long launches, where a row of the mask grows with them.
+module attributes {attn.target = "sm_90a"} {
+// CHECK-LABEL: attn.kernel @long
+// CHECK-SAME: attn.alternatives = [{min_q_len = 4096 : i64, name = "m192", schedule = #attn.schedule<fa3, tile = 192x128, warps = 12, {{[^>]*}}loader = tma{{[^>]*}}>}, {name = "cp_async", schedule = #attn.schedule<fa3, tile = 128x128, warps = 8, {{[^>]*}}loader = cp_async{{[^>]*}}>}]
+// CHECK-SAME: schedule = #attn.schedule<fa3, tile = 128x128, {{[^>]*}}loader = tma
+// expected-remark @below {{schedule fa3, tile 128 x 128, 8 warps, 2 stages, overlap 1, turns, shared memory 81920 of 232448 bytes on sm_90a; mma wgmma, with a producer; loader tma}}
+// expected-remark @below {{alternative m192 for q_len >= 4096: schedule fa3, tile 192 x 128}}
+// expected-remark @below {{alternative cp_async for strides}}
+attn.kernel @long attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o} {
+  attn.mask {
+  ^bb0(%b: i32, %h: i32, %g: i32, %i: i32, %q: i32, %k: i32, %q_len: i32, %k_len: i32):
+    %0 = arith.cmpi sle, %k, %q : i32
+    attn.yield %0 : i1
+  }
+}
+}
+
+// -----
+
+// Rows of the specification's own: no others.
+module attributes {attn.target = "sm_90a"} {
+// CHECK-LABEL: attn.kernel @rows
+// CHECK-NOT: attn.alternatives
+// CHECK-SAME: schedule = #attn.schedule<fa3, tile = 64x128
+// expected-remark @below {{schedule fa3, tile 64 x 128}}
+attn.kernel @rows attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<fa3, consumers = 1, loader = tma>} {
+  attn.mask {
+  ^bb0(%b: i32, %h: i32, %g: i32, %i: i32, %q: i32, %k: i32, %q_len: i32, %k_len: i32):
+    %0 = arith.cmpi sle, %k, %q : i32
+    attn.yield %0 : i1
+  }
+}
+}
+
+// -----
+
+// A window's rows do not grow: long launches of it are many short ones.
+module attributes {attn.target = "sm_90a"} {
+// CHECK-LABEL: attn.kernel @window
+// CHECK-NOT: attn.alternatives
+// CHECK-SAME: schedule = #attn.schedule<fa3, tile = 128x128
+// expected-remark @below {{schedule fa3, tile 128 x 128}}
+attn.kernel @window attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<fa3, loader = tma>} {
+  attn.mask {
+  ^bb0(%b: i32, %h: i32, %g: i32, %i: i32, %q: i32, %k: i32, %q_len: i32, %k_len: i32):
+    %0 = arith.cmpi sle, %k, %q : i32
+    attn.yield %0 : i1
+  }
+  attn.bounds visible 1 {
+  ^bb0(%b: i32, %h: i32, %g: i32, %q_first: i32, %q_last: i32, %q_len: i32, %k_len: i32):
+    attn.yield %q_first, %k_len, %k_len : i32, i32, i32
+  }
 }
 }

@@ -13,6 +13,15 @@ using namespace attn;
 
 namespace {
 
+/// The row for launches of any length; null where there is none.
+const TileChoice *chooseTile(const layout::GpuTarget &target, Engine engine,
+                             int64_t headDimQK, int64_t headDimV, Rules rules,
+                             int64_t elementBytes) {
+  std::vector<const TileChoice *> rows =
+      chooseTiles(target, engine, headDimQK, headDimV, rules, elementBytes);
+  return rows.empty() ? nullptr : rows.back();
+}
+
 constexpr int64_t maxHeadDim = 256, headDimStep = 8, elementBytes = 2;
 
 /// Every head dimension up to 256 has a tile on every target, for each engine
@@ -26,21 +35,50 @@ TEST(TileTable, EveryHeadDimFitsEveryTarget) {
                {Rules::None, Rules::Light, Rules::Medium, Rules::Heavy}) {
             if (engine == Engine::Wgmma && !target.hasWgmma)
               continue;
-            const TileChoice *choice =
-                chooseTile(target, engine, qk, v, rules, elementBytes);
-            ASSERT_NE(choice, nullptr)
+            std::vector<const TileChoice *> rows =
+                chooseTiles(target, engine, qk, v, rules, elementBytes);
+            ASSERT_FALSE(rows.empty())
                 << qk << " / " << v << " " << target.name;
-            SharedUse use =
-                sharedUse(engine == Engine::Wgmma, qk, v, elementBytes,
-                          choice->tileM, choice->tileN, choice->stages);
-            EXPECT_LE(use.total(), target.sharedBytesPerBlock)
-                << qk << " / " << v << " " << target.name;
-            EXPECT_EQ(choice->tileM % (16 * choice->warps), 0);
-            EXPECT_EQ(choice->tileN % 16, 0);
-            if (engine == Engine::Wgmma) {
-              EXPECT_EQ(choice->tileM, 16 * choice->warps);
+            EXPECT_EQ(rows.back()->minQLen, 0);
+            for (const TileChoice *choice : rows) {
+              SharedUse use =
+                  sharedUse(engine == Engine::Wgmma, qk, v, elementBytes,
+                            choice->tileM, choice->tileN, choice->stages);
+              EXPECT_LE(use.total(), target.sharedBytesPerBlock)
+                  << qk << " / " << v << " " << target.name;
+              EXPECT_EQ(choice->tileM % (16 * choice->warps), 0);
+              EXPECT_EQ(choice->tileN % 16, 0);
+              if (engine == Engine::Wgmma) {
+                EXPECT_EQ(choice->tileM, 16 * choice->warps);
+              }
             }
           }
+}
+
+/// Rows in front of the last are for long launches only, the longest first.
+/// They add up the same keys in the same order.
+TEST(TileTable, RowsForLongLaunches) {
+  const layout::GpuTarget &target = *layout::findGpuTarget("sm_90a");
+  std::vector<const TileChoice *> causal =
+      chooseTiles(target, Engine::Wgmma, 64, 64, Rules::Light, elementBytes);
+  ASSERT_EQ(causal.size(), 2u);
+  EXPECT_EQ(causal[0]->tileM, 192);
+  EXPECT_EQ(causal[0]->minQLen, 4096);
+  EXPECT_EQ(causal[1]->tileM, 128);
+  for (const layout::GpuTarget &each : layout::gpuTargets())
+    for (Engine engine : {Engine::MmaSync, Engine::Wgmma})
+      for (int64_t d = headDimStep; d <= maxHeadDim; d += headDimStep)
+        for (Rules rules :
+             {Rules::None, Rules::Light, Rules::Medium, Rules::Heavy}) {
+          if (engine == Engine::Wgmma && !each.hasWgmma)
+            continue;
+          std::vector<const TileChoice *> rows =
+              chooseTiles(each, engine, d, d, rules, elementBytes);
+          for (size_t i = 0; i + 1 < rows.size(); ++i) {
+            EXPECT_GT(rows[i]->minQLen, rows[i + 1]->minQLen) << d;
+            EXPECT_EQ(rows[i]->tileN, rows[i + 1]->tileN) << d;
+          }
+        }
 }
 
 /// The first row that matches counts: heavy rules must not get the tile
@@ -89,6 +127,9 @@ TEST(TileTable, NoTilePastTheTable) {
                        maxHeadDim + headDimStep, 64, Rules::Heavy,
                        elementBytes),
             nullptr);
+  EXPECT_TRUE(chooseTiles(*layout::findGpuTarget("sm_90a"), Engine::Wgmma, 64,
+                          maxHeadDim + headDimStep, Rules::None, elementBytes)
+                  .empty());
 }
 
 TEST(TileTable, RowsArePaddedToTheDepthOfAnMma) {

@@ -276,11 +276,12 @@ TEST(Package, ChooserAndGuards) {
   EXPECT_EQ(
       messageAfter([](json &root) { root["kernels"][1]["name"] = "fwd"; }),
       "malformed package: kernels: two kernels are named 'fwd'");
-  EXPECT_EQ(
-      messageAfter(
-          [](json &root) { root["kernels"][1]["guards"][0]["op"] = "="; }),
-      "malformed package: kernels[1].guards[0].op: expected ==, !=, <, <=, > or "
-      ">=, found '='");
+  EXPECT_EQ(messageAfter([](json &root) {
+              root["kernels"][1]["guards"][0]["op"] = "=";
+            }),
+            "malformed package: kernels[1].guards[0].op: expected ==, !=, <, "
+            "<=, > or "
+            ">=, found '='");
   EXPECT_EQ(
       messageAfter(
           [](json &root) { root["kernels"][1]["guards"][0]["lhs"] = "q"; }),

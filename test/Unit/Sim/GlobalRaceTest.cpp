@@ -49,30 +49,30 @@ struct Broken {
 const Broken kernels[] = {
     {"WriteWrite", "FIX st.global.u32 [%word], %c;",
      "setp.eq.u32 %p1, %c, 0;\n@%p1 bra HERE;\nret;\nHERE:",
-     "writes global address 0x7f0000000000, which block 0 wrote"},
+     "writes global address 0x700000000000, which block 0 wrote"},
     {"WriteRead",
      "setp.eq.u32 %p1, %c, 0;\n@%p1 st.global.u32 [%mine], 1;\n"
      "FIX ld.global.u32 %r0, [%word+4];",
-     "@%p1", "reads global address 0x7f0000000004, which block 0 wrote"},
+     "@%p1", "reads global address 0x700000000004, which block 0 wrote"},
     {"ReadWrite",
      "ld.global.u32 %r0, [%word];\nsetp.eq.u32 %p1, %c, 1;\n"
      "@%p1 st.global.u32 [%wordFIX], 1;",
-     "+64", "writes global address 0x7f0000000000, which block 1 or others"},
+     "+64", "writes global address 0x700000000000, which block 1 or others"},
     {"AtomicRead",
      "@%p15 red.global.add.u32 [%word], 1;\nld.FIX.u32 %r0, [%word];",
      "relaxed.gpu.global",
-     "updates global address 0x7f0000000000, which block 0 read"},
+     "updates global address 0x700000000000, which block 0 read"},
     {"CopiedAsynchronously",
      "setp.eq.u32 %p1, %c, 0;\n@%p1 st.global.u32 [%mine], 1;\n@!%p15 ret;\n"
      "FIX cp.async.ca.shared.global [sh], [%word], 4;\ncp.async.wait_all;",
      "add.s64 %word, %word, 512;",
-     "reads global address 0x7f0000000000, which block 0 wrote"},
+     "reads global address 0x700000000000, which block 0 wrote"},
     {"BytesOfAWord",
      "setp.eq.u32 %p1, %c, 0;\nmov.u16 %h0, 1;\nmov.u64 %rd1, 1;\nFIX\n"
      "add.s64 %rd1, %rd1, %word;\n@!%p15 ret;\n"
      "@%p1 st.global.u16 [%word], %h0;\n@!%p1 st.global.u8 [%rd1], %h0;",
      "mov.u64 %rd1, 2;",
-     "writes global address 0x7f0000000001, which block 0 wrote"},
+     "writes global address 0x700000000001, which block 0 wrote"},
 };
 
 std::string withFix(const Broken &kernel, const std::string &fix) {

@@ -175,6 +175,11 @@ def SelectSchedule : Attn_KernelPass<"attn-select-schedule"> {
     changed by the knobs that the specification sets. A remark says which row, and
     why. A choice that does not fit into shared memory is refused with the
     breakdown. Below this pass a schedule is only ever an attribute.
+
+    Beside it the kernel may get `attn.alternatives`, other complete schedules for
+    the same kernel, each with a remark: one for long launches, where the table
+    has a row for them and the specification does not say which rows a work item
+    has, and one without tensor maps, where the choice of TMA was not asked for.
   }];
   let dependentDialects = [];
 }

@@ -1,0 +1,68 @@
+//===- ScheduleSelection.h - One way to compile a kernel --------*- C++ -*-===//
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_LIB_DIALECT_ATTN_TRANSFORMS_SCHEDULESELECTION_H
+#define ATTN_LIB_DIALECT_ATTN_TRANSFORMS_SCHEDULESELECTION_H
+
+#include "attn/Analysis/KnobRules.h"
+#include "attn/Dialect/Attn/IR/Attn.h"
+
+#include <string>
+
+namespace attn::ir {
+
+/// A schedule for one kernel, as it is filled in: what the specification asks
+/// for, the rest from the family and a row of the tile table.
+class ScheduleSelection {
+public:
+  /// The family: which instruction multiplies, who loads. `wish` is null where
+  /// the specification has no schedule.
+  ScheduleSelection(KernelOp kernel, const layout::GpuTarget &target,
+                    ScheduleAttr wish);
+
+  Engine engine() const { return knobs.engine; }
+  /// Takes the tile of a row of the table and fills in what is left.
+  void fillIn(const TileChoice &row);
+  /// The same schedule without tensor maps.
+  ScheduleSelection withoutTma(std::string reason) const;
+  bool usesTma() const { return knobs.tma; }
+  int64_t tileM() const { return knobs.tileM; }
+
+  /// Why it cannot be built, in words; empty when it can.
+  std::string fault() const;
+  /// A knob that is left out is that of FlashAttention-2; where all are, none
+  /// is written.
+  ScheduleAttr attribute() const;
+  /// What was chosen, and by which row.
+  std::string describe() const;
+
+private:
+  bool isWgmma() const { return knobs.engine == Engine::Wgmma; }
+  int64_t consumers() const;
+  RegisterShares registers() const;
+  const KnobRule *findBroken(llvm::StringRef knob) const;
+  void chooseLoader();
+  void takeTile(const TileChoice &row);
+  void measure();
+  std::string ruleFault() const;
+  std::string tileFault() const;
+  std::string sharedFault() const;
+  std::string registerFault() const;
+
+  mutable KernelOp kernel; // accessors of operations are not const
+  const layout::GpuTarget &target;
+  ScheduleAttr wish;
+  ScheduleKind kind = ScheduleKind::Fa2;
+  Knobs knobs = {};
+  int64_t stages = 0;
+  SharedUse use = {};
+  std::string loaderReason, source;
+};
+
+} // namespace attn::ir
+
+#endif // ATTN_LIB_DIALECT_ATTN_TRANSFORMS_SCHEDULESELECTION_H
