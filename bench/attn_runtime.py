@@ -56,6 +56,7 @@ class LaunchArgs(ctypes.Structure):
         ("tensors", ctypes.POINTER(Tensor)),
         ("tensor_count", ctypes.c_int64),
         ("grid", ctypes.c_int64),
+        ("plan", ctypes.c_void_p),
     ]
 
 
@@ -84,7 +85,7 @@ class Runtime:
     def __init__(self, path):
         # Absolute: dlopen looks a bare name up in the system's folders.
         self.library = ctypes.CDLL(str(pathlib.Path(path).resolve()))
-        package, device, args = ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(LaunchArgs)
+        package, device, plan, args = ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(LaunchArgs)
         address, pointer, size = ctypes.c_uint64, ctypes.c_void_p, ctypes.c_int64
         signatures = {
             "attn_package_load": [ctypes.c_char_p, ctypes.POINTER(package)],
@@ -95,6 +96,10 @@ class Runtime:
             "attn_prepare": [package, args],
             "attn_launch": [package, args, ctypes.c_void_p],
             "attn_explain": [package, args, ctypes.c_char_p, size],
+            "attn_plan_size": [package, args, ctypes.POINTER(size)],
+            "attn_plan_create": [ctypes.POINTER(plan)],
+            "attn_plan_build": [package, args, plan, address, size, ctypes.c_void_p],
+            "attn_plan_invalidate": [plan],
             "attn_device_open": [ctypes.c_char_p, ctypes.POINTER(device)],
             "attn_device_allocate": [device, size, ctypes.POINTER(address)],
             "attn_device_release": [device, address],
@@ -105,7 +110,7 @@ class Runtime:
         for name, types in signatures.items():
             getattr(self.library, name).argtypes = types
             getattr(self.library, name).restype = ctypes.c_int
-        for name, handle in (("attn_package_free", package), ("attn_device_close", device)):
+        for name, handle in (("attn_package_free", package), ("attn_plan_free", plan), ("attn_device_close", device)):
             getattr(self.library, name).argtypes = [handle]
             getattr(self.library, name).restype = None
         self.library.attn_last_error.restype = ctypes.c_char_p

@@ -151,7 +151,7 @@ class Product:
 
     def __init__(self, runtime, path, shape):
         self.runtime, self.shape, self.place = runtime, shape, shape.place
-        self.package = ctypes.c_void_p()
+        self.package, self.plan, self.plan_bytes = ctypes.c_void_p(), ctypes.c_void_p(), 0
         runtime.call("attn_package_load", str(path).encode(), ctypes.byref(self.package))
         try:
             self.place.use(self.package)
@@ -177,6 +177,24 @@ class Product:
             self.args.workspace_bytes = needed.value
         self.place.synchronize()
         self.runtime.call("attn_prepare", self.package, ctypes.byref(self.args))
+        self.make_plan()
+
+    def make_plan(self):
+        """What all launches read, where the kernel needs that; it is not timed with them."""
+        needed = ctypes.c_int64()
+        self.runtime.call("attn_plan_size", self.package, ctypes.byref(self.args), ctypes.byref(needed))
+        self.plan_bytes = needed.value
+        if self.plan_bytes:
+            self.plan_memory = torch.zeros(self.plan_bytes, device=self.place.name, dtype=torch.uint8)
+            self.runtime.call("attn_plan_create", ctypes.byref(self.plan))
+            self.build_plan()
+            self.args.plan = self.plan
+
+    def build_plan(self):
+        memory = self.place.address(self.plan_memory)
+        self.runtime.call(
+            "attn_plan_build", self.package, ctypes.byref(self.args), self.plan, memory, self.plan_bytes, self.place.stream()
+        )
 
     def arguments(self):
         shape, args = self.shape, LaunchArgs()
@@ -217,6 +235,7 @@ class Product:
 
     def close(self):
         self.place.synchronize()
+        self.runtime.library.attn_plan_free(self.plan)
         self.runtime.library.attn_package_free(self.package)
 
 

@@ -156,6 +156,15 @@ class Cell:
                 right.append(peer)
         return right
 
+    def time_plan(self, product):
+        """Size and time of what all launches read; None where nothing is."""
+        if not product.plan_bytes:
+            return None
+        samples = sorted(self.bench.clock.milliseconds(product.build_plan) for _ in range(self.bench.options.rounds))
+        plan = {"bytes": product.plan_bytes, "milliseconds": samples[len(samples) // 2]}
+        self.note(f"plan: {plan['bytes']} bytes, built in {plan['milliseconds']:.4f} ms")
+        return plan
+
     def measure(self):
         """The row, or None when the product is not right."""
         from candidates import Product, Shape
@@ -177,6 +186,7 @@ class Cell:
             if fault:
                 self.note(f"attn: {fault}")
                 return None
+            plan = self.time_plan(product)
             peers = self.peers(shape, variant, judge)
             before = machine_state()
             mine = Timed(product, bench.clock, options.graphs)
@@ -193,6 +203,7 @@ class Cell:
             "batch": batch,
             "variant": variant,
             "kernel": kernel,
+            "plan": plan,
             "notes": self.notes,
             "flop": flop,
             "milliseconds": times,

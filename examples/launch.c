@@ -12,7 +12,8 @@
 //
 // Made-up inputs, one launch, and a comparison with three nested loops. Every
 // buffer lies between guard bands and starts as NaN, so that what the kernel
-// did not write, or should not have, shows.
+// did not write, or should not have, shows. It launches any package: one that
+// needs neither a workspace nor a plan gets empty ones.
 //
 //===----------------------------------------------------------------------===//
 
@@ -83,6 +84,43 @@ static void readBuffer(Buffer buffer, void *contents) {
 
 static void freeBuffer(Buffer buffer) {
   check(attn_device_release(device, buffer.base), "releasing");
+}
+
+/*===- What a launch needs besides its operands ---------------------------===*/
+
+/* Zeros, which every launch leaves behind for the next. */
+static Buffer makeWorkspace(attn_package *package, attn_launch_args *args) {
+  check(attn_query_workspace(package, args, &args->workspace_bytes),
+        "asking for the workspace");
+  Buffer workspace = makeBuffer(args->workspace_bytes);
+  void *zeros = calloc(1, (size_t)args->workspace_bytes + 1);
+  if (!zeros)
+    fail("out of memory");
+  check(attn_device_write(device, workspace.data, zeros, args->workspace_bytes),
+        "clearing the workspace");
+  free(zeros);
+  args->workspace = workspace.data;
+  return workspace;
+}
+
+/* Once for all launches with these lengths, params and tensors. */
+static Buffer buildPlan(attn_package *package, attn_launch_args *args,
+                        attn_plan *plan) {
+  int64_t bytes;
+  check(attn_plan_size(package, args, &bytes), "asking for the plan's size");
+  Buffer memory = makeBuffer(bytes);
+  check(attn_plan_build(package, args, plan, memory.data, bytes, NULL),
+        "building the plan");
+  args->plan = plan;
+  return memory;
+}
+
+/* The buffer was only to be used by kernels: its guard bands are looked at. */
+static void releaseScratch(Buffer buffer) {
+  void *contents = hostMemory(buffer.bytes + 1);
+  readBuffer(buffer, contents);
+  free(contents);
+  freeBuffer(buffer);
 }
 
 /*===- bf16 ---------------------------------------------------------------===*/
@@ -200,14 +238,10 @@ int main(int argc, char **argv) {
                            .v = viewOf(&v),
                            .o = viewOf(&o),
                            .lse = {lse.data, problem.heads * Q_LEN, Q_LEN, 1}};
-  check(attn_query_workspace(package, &args, &args.workspace_bytes),
-        "asking for the workspace");
-  Buffer workspace = makeBuffer(args.workspace_bytes);
-  void *zeros = calloc(1, (size_t)args.workspace_bytes + 1);
-  check(attn_device_write(device, workspace.data, zeros, args.workspace_bytes),
-        "clearing the workspace");
-  free(zeros);
-  args.workspace = workspace.data;
+  Buffer workspace = makeWorkspace(package, &args);
+  attn_plan *plan;
+  check(attn_plan_create(&plan), "making a plan");
+  Buffer planMemory = buildPlan(package, &args, plan);
 
   char line[512];
   check(attn_explain(package, &args, line, sizeof(line)), "explaining");
@@ -223,15 +257,16 @@ int main(int argc, char **argv) {
       for (int64_t i = 0; i < Q_LEN; ++i)
         compareRow(&q, &k, &v, &o, lseHost[(b * q.heads + h) * Q_LEN + i], b, h,
                    i);
-  printf("PASS\n");
-
   free(lseHost);
   freeBuffer(lse);
-  freeBuffer(workspace);
+  releaseScratch(workspace);
+  releaseScratch(planMemory);
   freeOperand(&q);
   freeOperand(&k);
   freeOperand(&v);
   freeOperand(&o);
+  printf("PASS\n");
+  attn_plan_free(plan);
   attn_package_free(package);
   attn_device_close(device);
   return 0;

@@ -8,7 +8,8 @@
 
 Made-up inputs, one launch, and a comparison with the definition. Every buffer lies
 between guard bands and starts as NaN, so that what the kernel did not write, or
-should not have, shows.
+should not have, shows. It launches any package: one that needs neither a workspace
+nor a plan gets empty ones.
 """
 
 import array
@@ -128,6 +129,12 @@ def launch(runtime, device, package):
     workspace = make_buffer(needed.value)
     workspace.write(bytes(needed.value))
     args.workspace, args.workspace_bytes = workspace.data, needed.value
+    # Once for all launches with these lengths, params and tensors.
+    runtime.call("attn_plan_size", package, ctypes.byref(args), ctypes.byref(needed))
+    plan, plan_memory = ctypes.c_void_p(), make_buffer(needed.value)
+    runtime.call("attn_plan_create", ctypes.byref(plan))
+    runtime.call("attn_plan_build", package, ctypes.byref(args), plan, plan_memory.data, needed.value, None)
+    args.plan = plan
 
     line = ctypes.create_string_buffer(512)
     runtime.call("attn_explain", package, ctypes.byref(args), line, len(line))
@@ -142,7 +149,9 @@ def launch(runtime, device, package):
             for i in range(Q_LEN):
                 compare_row(q, k, v, o, sums[(b * q.heads + h) * Q_LEN + i], b, h, i)
     for buffer in buffers:
+        buffer.read()  # its guard bands
         buffer.release()
+    runtime.library.attn_plan_free(plan)
     print("PASS")
 
 

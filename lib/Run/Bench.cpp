@@ -126,7 +126,36 @@ struct TimedLaunch {
     self->package.launch(self->plan);
   }
 };
+
+/// Samples of the milliseconds that one of many calls takes.
+struct Samples {
+  std::vector<double> sorted;
+  int callsPerSample = 0;
+
+  double median() const { return sorted[sorted.size() / 2]; }
+};
 } // namespace
+
+/// Times calls of `timed` back to back on the default stream.
+template <typename Timed>
+static Samples sample(Device &device, Timed timed, int repeats) {
+  // A sample of some milliseconds hides the resolution of the clock and the
+  // gaps between launches.
+  constexpr double sampleMilliseconds = 4;
+  constexpr int maxLaunches = 200;
+  double once = device.timeMilliseconds(nullptr, 1, Timed::run, &timed);
+  Samples result;
+  result.callsPerSample =
+      int(std::clamp(std::ceil(sampleMilliseconds / std::max(once, 1e-3)), 1.0,
+                     double(maxLaunches)));
+  for (int i = 0; i < repeats; ++i)
+    result.sorted.push_back(device.timeMilliseconds(nullptr,
+                                                    result.callsPerSample,
+                                                    Timed::run, &timed) /
+                            result.callsPerSample);
+  std::sort(result.sorted.begin(), result.sorted.end());
+  return result;
+}
 
 BenchResult run::benchRun(Device &device, LoadedPackage &package,
                           const Inputs &inputs, std::optional<int64_t> grid,
@@ -142,25 +171,17 @@ BenchResult run::benchRun(Device &device, LoadedPackage &package,
   result.occupancy = package.module(*plan.kernel)
                          .occupancy(plan.kernel->name, int(plan.kernel->block),
                                     plan.kernel->sharedBytes);
-  // A sample of some milliseconds hides the resolution of the clock and the
-  // gaps between launches.
-  constexpr double sampleMilliseconds = 4;
-  constexpr int maxLaunches = 200;
-  TimedLaunch launch{package, plan};
-  double once = device.timeMilliseconds(nullptr, 1, TimedLaunch::run, &launch);
   result.repeats = repeats;
-  result.launchesPerRepeat =
-      int(std::clamp(std::ceil(sampleMilliseconds / std::max(once, 1e-3)), 1.0,
-                     double(maxLaunches)));
-  std::vector<double> samples;
-  for (int i = 0; i < repeats; ++i)
-    samples.push_back(device.timeMilliseconds(nullptr, result.launchesPerRepeat,
-                                              TimedLaunch::run, &launch) /
-                      result.launchesPerRepeat);
-  std::sort(samples.begin(), samples.end());
-  result.milliseconds = samples[samples.size() / 2];
-  result.fastest = samples.front();
-  result.slowest = samples.back();
+  Samples launches = sample(device, TimedLaunch{package, plan}, repeats);
+  result.launchesPerRepeat = launches.callsPerSample;
+  result.milliseconds = launches.median();
+  result.fastest = launches.sorted.front();
+  result.slowest = launches.sorted.back();
+  result.plan = execution.planReport();
+  if (result.plan)
+    result.plan->milliseconds =
+        sample(device, TimedBuild{package, *execution.plan()}, repeats)
+            .median();
   result.pairs = countVisiblePairs(inputs.launch());
   result.flops = 2.0 *
                  double(inputs.problem->headDimQK + inputs.problem->headDimV) *
@@ -202,8 +223,10 @@ std::string BenchResult::text() const {
       << repeats << " x " << launchesPerRepeat << " launches, " << fastest
       << " .. " << slowest << "), " << std::setprecision(1) << teraflops()
       << " TFLOP/s, " << std::setprecision(3) << terabytesPerSecond()
-      << " TB/s, " << occupancy << " blocks per multiprocessor\n"
-      << std::setprecision(0) << "work: " << pairs.pairs << " visible pairs"
+      << " TB/s, " << occupancy << " blocks per multiprocessor\n";
+  if (plan)
+    out << "plan: " << plan->text() << " (median; once for many launches)\n";
+  out << std::setprecision(0) << "work: " << pairs.pairs << " visible pairs"
       << (pairs.exact ? "" : " (estimated from evenly spaced rows)") << ", "
       << flops << " FLOP (2 (dqk + dv) per pair), " << bytes
       << " bytes (each tensor once)\n";
@@ -237,5 +260,9 @@ std::string BenchResult::json() const {
       {"compute_bound_ms", computeBound},
       {"memory_bound_ms", memoryBound},
       {"roofline_fraction", roofline() / milliseconds}};
+  if (plan) {
+    result["plan_bytes"] = plan->bytes;
+    result["plan_milliseconds"] = plan->milliseconds;
+  }
   return result.dump();
 }

@@ -37,6 +37,7 @@ struct BenchResult {
   int repeats = 0, launchesPerRepeat = 0;
   int occupancy = 0; ///< blocks per multiprocessor
   double milliseconds = 0, fastest = 0, slowest = 0; ///< median, extremes
+  std::optional<PlanReport> plan; ///< median time of as many builds
   PairCount pairs;
   double flops = 0, bytes = 0;              ///< of one launch
   double computeBound = 0, memoryBound = 0; ///< milliseconds; 0 = unknown

@@ -90,8 +90,11 @@ public:
     LaunchPlan first =
         planLaunch(package.package(), execution.arguments(options.grid),
                    package.deviceInfo());
-    if (first.kernel)
-      package.module(*first.kernel);
+    if (!first.kernel)
+      return;
+    package.module(*first.kernel);
+    for (const Kernel *auxiliary : first.auxiliaries)
+      package.module(*auxiliary);
   }
 
   /// Runs twice on the first grid and once on another; judges the first run.
@@ -145,9 +148,15 @@ void Checker::judge() {
   result.kernel = plan.reason;
   if (!plan.kernel)
     return;
+  if (!result.plan)
+    result.plan = execution.planReport();
+  std::vector<uint8_t> built = execution.planImage();
   int64_t grid = plan.config.grid[0], other = otherGrid(grid);
   expectSame(first, runOnce(options.grid),
              "two runs on grid " + std::to_string(grid));
+  if (execution.planImage() != built)
+    result.failures.push_back(set.name +
+                              ": two builds of the plan give other bits");
   expectSame(first, runOnce(other),
              "grids " + std::to_string(grid) + " and " + std::to_string(other));
   RowChoice rows = options.rows;
@@ -199,6 +208,8 @@ bool CheckResult::passed() const {
 std::string CheckResult::text() const {
   std::ostringstream out;
   out << "kernel: " << kernel << "\n";
+  if (plan)
+    out << "plan: " << plan->text() << "\n";
   for (const DataSetResult &set : dataSets)
     out << "check, " << set.name << ": " << set.report.text() << "\n";
   // The first few say what is wrong; the count says how much.
@@ -226,5 +237,7 @@ std::string CheckResult::json() const {
                                    {"grids", grids},
                                    {"failures", failures},
                                    {"data_sets", sets}};
+  if (plan)
+    result["plan"] = plan->text();
   return result.dump();
 }

@@ -50,7 +50,8 @@ struct DataSetResult {
 };
 
 struct CheckResult {
-  std::string kernel; ///< which, and why
+  std::string kernel;             ///< which, and why
+  std::optional<PlanReport> plan; ///< of the first run
   std::vector<DataSetResult> dataSets;
   std::vector<std::string> failures; ///< of the harness rules, one line each
   std::vector<int64_t> grids;        ///< grid sizes that were run

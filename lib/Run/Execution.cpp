@@ -107,6 +107,13 @@ Execution::Execution(Device &device, LoadedPackage &package,
                                  package.deviceInfo());
   if (workspaceSize)
     workspace = make("workspace", workspaceSize);
+  LaunchArguments launch = arguments(std::nullopt);
+  const DeviceInfo &info = package.deviceInfo();
+  if (int64_t bytes = auxiliaryBytes(package.package(), launch, info)) {
+    planMemory = make("the plan", bytes);
+    auxiliary = planAuxiliaries(package.package(), launch, info,
+                                planMemory->data(), bytes);
+  }
 }
 
 static TensorView deviceView(const RowGeometry &rows, DevicePtr data) {
@@ -131,7 +138,33 @@ LaunchArguments Execution::arguments(std::optional<int64_t> grid) {
                                int64_t(tensor.bytes.size()) /
                                    byteSize(tensor.type)};
   arguments.grid = grid;
+  arguments.plan = plan();
   return arguments;
+}
+
+void Execution::buildPlan() {
+  if (!plan())
+    return;
+  planMemory->poison();
+  // Loaded before, so that the time is that of the kernels.
+  std::string names;
+  for (const AuxiliaryLaunch &launch : auxiliary.launches) {
+    package.module(*launch.kernel);
+    names += (names.empty() ? "" : ", ") + launch.kernel->name;
+  }
+  TimedBuild build{package, auxiliary};
+  double milliseconds =
+      device.timeMilliseconds(nullptr, 1, TimedBuild::run, &build);
+  report = PlanReport{auxiliary.bytes, milliseconds, names};
+  builtImage = planMemory->download();
+}
+
+std::string PlanReport::text() const {
+  std::ostringstream out;
+  out.precision(3);
+  out << bytes << " bytes by " << kernels << ", built in " << milliseconds
+      << " ms";
+  return out.str();
 }
 
 void Execution::clearWorkCounter() {
@@ -155,9 +188,10 @@ LaunchPlan Execution::run(std::optional<int64_t> grid) {
     if (buffer)
       buffer->poison();
   clearWorkCounter();
-  LaunchPlan plan = package.launch(arguments(grid));
+  buildPlan();
+  LaunchPlan launched = package.launch(arguments(grid));
   device.synchronize();
-  return plan;
+  return launched;
 }
 
 OutputImage Execution::outputs() const {
@@ -219,7 +253,8 @@ std::vector<std::string> Execution::violations(const OutputImage &image,
                                                bool launched) const {
   std::vector<std::string> found;
   std::vector<const GuardedBuffer *> buffers = {
-      q.get(), k.get(), v.get(), o.get(), lse.get(), workspace.get()};
+      q.get(),   k.get(),         v.get(),         o.get(),
+      lse.get(), workspace.get(), planMemory.get()};
   for (const auto &entry : tensors)
     buffers.push_back(entry.second.get());
   for (const GuardedBuffer *buffer : buffers)
@@ -236,6 +271,8 @@ std::vector<std::string> Execution::violations(const OutputImage &image,
   unchanged("v", *v, inputs.v.bytes);
   for (const auto &[name, tensor] : inputs.tensors)
     unchanged(name.c_str(), *tensors.at(name), tensor.bytes);
+  if (planMemory && planMemory->download() != builtImage)
+    found.push_back("the kernel changed the plan that it reads");
   if (std::optional<std::string> violation = workCounterViolation())
     found.push_back(*violation);
   if (o)

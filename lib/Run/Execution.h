@@ -61,6 +61,27 @@ struct ExecutionOptions {
   int64_t guardBytes = 0; ///< each side of every buffer; a multiple of 256
 };
 
+/// What the auxiliary kernels of a package made for a launch.
+struct PlanReport {
+  int64_t bytes = 0; ///< of device memory
+  double milliseconds = 0;
+  std::string kernels; ///< "list" or "list, other"
+
+  /// "64 bytes by list, built in 0.0123 ms"
+  std::string text() const;
+};
+
+/// Builds a plan where a device times something.
+struct TimedBuild {
+  LoadedPackage &package;
+  const AuxiliaryPlan &plan;
+
+  static void run(void *context) {
+    auto *self = static_cast<TimedBuild *>(context);
+    self->package.build(self->plan);
+  }
+};
+
 /// One launch's buffers on a device.
 class Execution {
 public:
@@ -68,16 +89,24 @@ public:
   Execution(Device &device, LoadedPackage &package, const Inputs &inputs,
             const ExecutionOptions &options);
 
-  /// Poisons outputs and workspace but its work counter, launches on `grid`
-  /// blocks (unset: the default) and waits.
+  /// Poisons outputs, plan and workspace but its work counter, builds the plan,
+  /// launches on `grid` blocks (unset: the default) and waits.
   LaunchPlan run(std::optional<int64_t> grid);
+  /// The plan of every launch here; null where the kernel needs none.
+  const AuxiliaryPlan *plan() const {
+    return auxiliary.launches.empty() ? nullptr : &auxiliary;
+  }
+  /// Size, and the time of the last build.
+  const std::optional<PlanReport> &planReport() const { return report; }
+  /// What the last build left, before the launch; empty without a plan.
+  const std::vector<uint8_t> &planImage() const { return builtImage; }
   /// The arguments of a launch, pointers included.
   LaunchArguments arguments(std::optional<int64_t> grid);
 
   OutputImage outputs() const;
   /// Guard bands overwritten, inputs changed, gaps of the outputs written,
-  /// output elements not written, work counter not reset: one line for the
-  /// first of each kind.
+  /// output elements not written, plan changed by its reader, work counter not
+  /// reset: one line for the first of each kind.
   /// `launched`: false when there was nothing to launch.
   std::vector<std::string> violations(const OutputImage &image,
                                       bool launched) const;
@@ -85,6 +114,7 @@ public:
 private:
   using Buffer = std::unique_ptr<GuardedBuffer>;
   Buffer make(const std::string &name, int64_t bytes);
+  void buildPlan();
   void clearWorkCounter();
   std::optional<std::string> workCounterViolation() const;
   Buffer makeInput(const std::string &name,
@@ -94,8 +124,11 @@ private:
   LoadedPackage &package;
   const Inputs &inputs;
   ExecutionOptions options;
-  Buffer q, k, v, o, lse, workspace;
+  Buffer q, k, v, o, lse, workspace, planMemory;
   int64_t workspaceSize = 0;
+  AuxiliaryPlan auxiliary; ///< without launches: not needed
+  std::optional<PlanReport> report;
+  std::vector<uint8_t> builtImage;
   std::map<std::string, Buffer> tensors;
 };
 

@@ -225,6 +225,8 @@ static void runPlain(const RunOptions &options, Opened opened,
   Execution execution(opened.device, opened.package, inputs, {});
   LaunchPlan plan = execution.run(checkOptions.grid);
   report.line("kernel", plan.reason);
+  if (execution.planReport())
+    report.line("plan", execution.planReport()->text());
   saveOutputs(options, inputs, execution.outputs());
 }
 

@@ -15,6 +15,9 @@ using namespace attn;
 /// Buffers follow each other; a line of the L2 cache belongs to one.
 static constexpr int64_t bufferAlignmentBytes = 128;
 
+/// The least of a buffer: only a launch that reads none has a plan of 0 bytes.
+static constexpr int64_t leastBufferBytes = 16;
+
 /// Bytes of the buffer that `kernel` fills.
 static int64_t bufferBytes(const Kernel &kernel, const Problem &problem,
                            const LaunchArguments &arguments) {
@@ -36,7 +39,7 @@ static int64_t bufferBytes(const Kernel &kernel, const Problem &problem,
                         ", q_len = " + std::to_string(arguments.qLen) +
                         ", k_len = " + std::to_string(arguments.kLen) + ")");
   }
-  return int64_t(total);
+  return std::max(int64_t(total), leastBufferBytes);
 }
 
 /// The launches for `kernel`, one behind the other, without their arguments.

@@ -14,22 +14,6 @@
 
 using namespace attn;
 
-namespace {
-/// A package on one device, or on one context of the caller's.
-struct OnDevice {
-  std::shared_ptr<Device> device;
-  std::unique_ptr<LoadedPackage> loaded;
-};
-} // namespace
-
-struct attn_package {
-  Package package;
-  std::mutex mutex;
-  std::shared_ptr<Device> chosen; ///< null: the caller's context
-  /// By context or device. A device is kept alive here, so no two are alike.
-  std::map<const void *, OnDevice> loaded;
-};
-
 std::string &attn::lastError() {
   static thread_local std::string text;
   return text;
@@ -52,7 +36,7 @@ static TensorView convert(const attn_view &view) {
   return {view.data, view.stride_b, view.stride_h, view.stride_s};
 }
 
-static LaunchArguments convert(const attn_launch_args *pointer) {
+CallArguments attn::convert(const attn_launch_args *pointer) {
   const attn_launch_args &args = required(pointer, "args");
   checkStructBytes(args.struct_bytes, sizeof(attn_launch_args));
   LaunchArguments result;
@@ -83,11 +67,10 @@ static LaunchArguments convert(const attn_launch_args *pointer) {
     result.tensors[&required(tensor.name, "name of a tensor")] = {
         tensor.data, tensor.elements};
   }
-  return result;
+  return {result, args.plan};
 }
 
-/// The package where it is to run: loaded at the first call there.
-static LoadedPackage &loadedPackage(attn_package &package) {
+Place attn::placeOf(attn_package &package) {
   std::lock_guard<std::mutex> lock(package.mutex);
   const void *key = package.chosen ? package.chosen.get() : currentGpuContext();
   OnDevice &entry = package.loaded[key];
@@ -95,14 +78,43 @@ static LoadedPackage &loadedPackage(attn_package &package) {
     entry.device = package.chosen ? package.chosen
                                   : std::shared_ptr<Device>(openCurrentGpu());
     entry.loaded =
-        std::make_unique<LoadedPackage>(package.package, *entry.device);
+        std::make_unique<LoadedPackage>(*package.package, *entry.device);
   }
-  return *entry.loaded;
+  return {*entry.loaded, key};
 }
+
+namespace {
+/// A call with arguments on the package where it is to run, and the plan that
+/// it was given.
+struct Call {
+  Call(attn_package *package, const attn_launch_args *args)
+      : converted(convert(args)), arguments(converted.arguments),
+        place(placeOf(required(package, "package"))) {
+    if (!converted.plan)
+      return;
+    built = converted.plan->get();
+    if (!built)
+      throw LaunchError("plan: it was not built, or was invalidated; expected "
+                        "attn_plan_build before the launch");
+    if (built->place != place.key)
+      throw LaunchError("plan: it was built on another device or context");
+    arguments.plan = &built->plan;
+  }
+  LaunchPlan plan() const {
+    return planLaunch(place.loaded.package(), arguments,
+                      place.loaded.deviceInfo());
+  }
+
+  CallArguments converted;
+  LaunchArguments &arguments;
+  Place place;
+  std::shared_ptr<const BuiltPlan> built;
+};
+} // namespace
 
 static void parse(const std::string &text, attn_package **package) {
   auto result = std::make_unique<attn_package>();
-  result->package = packageFromJson(text);
+  result->package = std::make_shared<Package>(packageFromJson(text));
   *package = result.release();
 }
 
@@ -163,7 +175,7 @@ int attn_query_problem(const attn_package *package, attn_problem *result) {
   return guarded([&] {
     attn_problem &out = required(result, "problem");
     checkStructBytes(out.struct_bytes, sizeof(attn_problem));
-    const Problem &problem = required(package, "package").package.problem;
+    const Problem &problem = required(package, "package").package->problem;
     out.name = problem.name.c_str();
     out.heads = problem.heads;
     out.kv_heads = problem.kvHeads;
@@ -181,27 +193,25 @@ int attn_query_workspace(attn_package *package, const attn_launch_args *args,
                          int64_t *bytes) {
   return guarded([&] {
     required(bytes, "bytes") = 0;
-    LaunchArguments arguments = convert(args);
-    attn_package &handle = required(package, "package");
-    *bytes = workspaceBytes(handle.package, arguments,
-                            loadedPackage(handle).deviceInfo());
+    LaunchArguments arguments = convert(args).arguments;
+    Place place = placeOf(required(package, "package"));
+    *bytes = workspaceBytes(place.loaded.package(), arguments,
+                            place.loaded.deviceInfo());
   });
 }
 
 int attn_prepare(attn_package *package, const attn_launch_args *args) {
   return guarded([&] {
-    LaunchArguments arguments = convert(args);
-    LoadedPackage &loaded = loadedPackage(required(package, "package"));
-    loaded.prepare(
-        planLaunch(loaded.package(), arguments, loaded.deviceInfo()));
+    Call call(package, args);
+    call.place.loaded.prepare(call.plan());
   });
 }
 
 int attn_launch(attn_package *package, const attn_launch_args *args,
                 void *stream) {
   return guarded([&] {
-    LaunchArguments arguments = convert(args);
-    loadedPackage(required(package, "package")).launch(arguments, stream);
+    Call call(package, args);
+    call.place.loaded.launch(call.plan(), stream);
   });
 }
 
@@ -212,10 +222,7 @@ int attn_explain(attn_package *package, const attn_launch_args *args,
       throw LaunchError("bytes = " + std::to_string(bytes) +
                         ": expected 1 or more");
     required(text, "text") = '\0';
-    LaunchArguments arguments = convert(args);
-    LoadedPackage &loaded = loadedPackage(required(package, "package"));
-    std::string reason =
-        planLaunch(loaded.package(), arguments, loaded.deviceInfo()).reason;
+    std::string reason = Call(package, args).plan().reason;
     size_t length = std::min(reason.size(), size_t(bytes - 1));
     std::copy_n(reason.begin(), length, text);
     text[length] = '\0';

@@ -6,9 +6,10 @@
 //===----------------------------------------------------------------------===//
 //
 // libattn_runtime: load a kernel package, ask for its workspace, launch it on
-// the caller's device pointers and stream. Plain C, usable through a foreign
-// function interface: every type is a fixed-width integer, a double or a
-// pointer.
+// the caller's device pointers and stream; where its kernel reads a list that
+// depends on masks and lengths alone, build that once, as a plan. Plain C,
+// usable through a foreign function interface: every type is a fixed-width
+// integer, a double or a pointer.
 //
 // Errors. Functions return ATTN_OK or an error code; attn_last_error() then
 // says in one line what was refused, with the value and what is allowed. A call
@@ -26,10 +27,10 @@
 // last error (and the table of the driver's functions, once found). Launches
 // that may run at the same time need outputs and a workspace each of their own.
 //
-// Streams and graphs. A launch is asynchronous. After attn_prepare with the
-// same arguments it neither loads, allocates, copies nor waits, and may be
-// captured into a CUDA graph; a graph replays the pointers, lengths, strides
-// and params of the capture.
+// Streams and graphs. A launch is asynchronous, and so is building a plan.
+// After attn_prepare with the same arguments neither loads, allocates, copies
+// nor waits, and both may be captured into a CUDA graph; a graph replays the
+// pointers, lengths, strides and params of the capture.
 //
 //===----------------------------------------------------------------------===//
 
@@ -51,6 +52,7 @@ enum {
 
 typedef struct attn_package attn_package;
 typedef struct attn_device attn_device;
+typedef struct attn_plan attn_plan;
 
 /* q: [batch, heads, q_len, head_dim_qk]; k: [batch, kv_heads, k_len,
  * head_dim_qk]; v: [batch, kv_heads, k_len, head_dim_v]; o: [batch, heads,
@@ -95,6 +97,8 @@ typedef struct attn_launch_args {
   const attn_tensor *tensors; /* every tensor of the spec */
   int64_t tensor_count;
   int64_t grid; /* blocks; 0: the kernel's own. Any grid gives the same bits */
+  /* built for these arguments; null where attn_plan_size says 0 */
+  const attn_plan *plan;
 } attn_launch_args;
 
 enum { /* element types */
@@ -133,15 +137,60 @@ int attn_query_problem(const attn_package *package, attn_problem *problem);
  * the same time as another that was given it. */
 int attn_query_workspace(attn_package *package, const attn_launch_args *args,
                          int64_t *bytes);
-/* Checks the arguments and loads the kernel they choose, so that a following
- * attn_launch with them only launches. May wait for the device; not to be
- * called while a stream is being captured. */
+/* Checks the arguments and loads the kernels they choose, so that a following
+ * attn_plan_build or attn_launch with them only launches. A plan may still be
+ * missing. May wait for the device; not to be called while a stream is being
+ * captured. */
 int attn_prepare(attn_package *package, const attn_launch_args *args);
 /* Checks, chooses a kernel and launches it on `stream` (a CUstream or
  * cudaStream_t; null: the default stream). batch or q_len 0 launches nothing
  * and succeeds. */
 int attn_launch(attn_package *package, const attn_launch_args *args,
                 void *stream);
+/* Plans. Kernels for masks of which the compiler cannot tell which key tiles
+ * they leave empty read a list of them, which another kernel of the package
+ * makes. Most packages have none: attn_plan_size gives 0, and `plan` stays
+ * null.
+ *
+ *   int64_t bytes;
+ *   attn_plan *plan;
+ *   attn_plan_size(package, &args, &bytes);
+ *   attn_plan_create(&plan);
+ *   attn_plan_build(package, &args, plan, memory, bytes, stream);
+ *   args.plan = plan;
+ *   attn_launch(package, &args, stream);       any number of times
+ *
+ * A plan serves every launch of its package on its device or context that has
+ * the lengths, params and tensor addresses which its list was made from, on
+ * whatever q, k, v, o and lse: one plan for all layers of a model. Another
+ * launch is refused, with both values. What the library cannot see is the
+ * caller's to tell: after the contents of a tensor that the mask reads have
+ * changed, build again, or call attn_plan_invalidate.
+ *
+ * The memory is the caller's, and so is its order: it must stay until all
+ * launches that read it are done, a launch must run behind the build (on the
+ * same stream, or behind an event), and building again must run behind the
+ * launches before. */
+
+/* Bytes of plan memory that launches with these lengths and strides need. */
+int attn_plan_size(attn_package *package, const attn_launch_args *args,
+                   int64_t *bytes);
+/* An empty plan, to be freed by attn_plan_free; on failure *plan is null. */
+int attn_plan_create(attn_plan **plan);
+/* Makes the list in `bytes` bytes of device memory, 16-byte aligned, on
+ * `stream`, and the plan one of these arguments (whose own `plan` is not looked
+ * at). One byte too few is refused, with both sizes. On failure the plan is as
+ * after attn_plan_invalidate. */
+int attn_plan_build(attn_package *package, const attn_launch_args *args,
+                    attn_plan *plan, uint64_t memory, int64_t bytes,
+                    void *stream);
+/* From now on launches with the plan are refused until it is built again. Those
+ * that were started are not touched. */
+int attn_plan_invalidate(attn_plan *plan);
+/* Null is allowed. Launches that were started may go on; the package may have
+ * been freed before. */
+void attn_plan_free(attn_plan *plan);
+
 /* Which kernel these arguments choose, and why: one line, written to `text` (at
  * most `bytes` with the final zero). */
 int attn_explain(attn_package *package, const attn_launch_args *args,

@@ -22,10 +22,11 @@ struct Case {
   TensorLayout layout = TensorLayout::Bshd;
   CheckOptions check;
   OperandSource q, k, v;
+  bool list = false; ///< the package whose kernel reads one
 };
 
 CheckResult runCheck(HostDevice &device, const Case &setup = {}) {
-  Package package = hostPackage(4, 2, 8);
+  Package package = setup.list ? listPackage(4, 2, 8) : hostPackage(4, 2, 8);
   InputOptions options;
   options.batch = setup.batch;
   options.qLen = setup.qLen;
@@ -177,6 +178,39 @@ TEST(CheckRun, FaultsAreFailures) {
   EXPECT_TRUE(mentions(result,
                        "random: the kernel faulted: running a kernel: an "
                        "illegal address"));
+}
+
+TEST(CheckRun, PlansAreBuiltAndWatched) {
+  Case setup;
+  setup.list = true;
+  HostDevice device;
+  CheckResult result = runCheck(device, setup);
+  EXPECT_TRUE(result.passed()) << result.text();
+  // For each of three launches of two data sets.
+  EXPECT_EQ(device.builds, 6);
+  ASSERT_TRUE(result.plan);
+  EXPECT_NE(result.text().find("plan: 16 bytes by list, built in 2 ms"),
+            std::string::npos)
+      << result.text();
+  EXPECT_EQ(nlohmann::json::parse(result.json())["plan"],
+            "16 bytes by list, built in 2 ms");
+  setup.qLen = 0;
+  EXPECT_TRUE(runCheck(Mistake::None, setup).passed());
+}
+
+TEST(CheckRun, MistakesOfPlans) {
+  Case setup;
+  setup.list = true;
+  // What was not written is poison, and not the list before.
+  EXPECT_FALSE(runCheck(Mistake::SkipsList, setup).passed());
+  setup.batch = 3; // as many words as the buffer has
+  EXPECT_TRUE(mentions(runCheck(Mistake::PastList, setup),
+                       "random: wrote 0 bytes past the end of the plan"));
+  EXPECT_TRUE(mentions(runCheck(Mistake::ListVaries, setup),
+                       "random: two builds of the plan give other bits"));
+  EXPECT_TRUE(mentions(runCheck(Mistake::ChangesList, setup),
+                       "random: the kernel changed the plan that it reads "
+                       "(grid "));
 }
 
 TEST(CheckRun, ClosedForms) {

@@ -56,6 +56,24 @@ Package test::hostPackage(int64_t heads, int64_t kvHeads, int64_t headDim) {
   return package;
 }
 
+Package test::listPackage(int64_t heads, int64_t kvHeads, int64_t headDim) {
+  Package package = hostPackage(heads, kvHeads, headDim);
+  Kernel &reader = package.kernels[0];
+  reader.arguments.push_back({"block_list", ArgumentType::Ptr});
+  reader.auxiliaries = {"list"};
+  Kernel list = reader;
+  list.name = "list";
+  list.role = KernelRole::BlockList;
+  list.arguments = {{"block_list", ArgumentType::Ptr},
+                    {"batch", ArgumentType::I32}};
+  list.workItems = {{"batch", 1}};
+  list.auxiliaries.clear();
+  // A word more, which is nobody's.
+  list.bufferBytes = {{4, {{"batch", 1}}}, {4, {}}};
+  package.kernels.push_back(list);
+  return package;
+}
+
 namespace {
 
 struct View {
@@ -69,6 +87,7 @@ struct Parameters {
   int32_t batch, qLen, kLen;
   float scale;
   int32_t *workCounter;
+  int32_t *list; ///< null in hostPackage
 };
 
 template <typename T> T take(const LaunchConfig &config, size_t &next) {
@@ -90,7 +109,9 @@ class HostModule : public DeviceModule {
 public:
   explicit HostModule(HostDevice &device) : device(device) {}
 
-  void launch(const std::string &, const LaunchConfig &config) override {
+  void launch(const std::string &kernel, const LaunchConfig &config) override {
+    if (kernel == "list")
+      return makeList(config);
     ++device.launches;
     size_t next = 0;
     Parameters p;
@@ -100,6 +121,9 @@ public:
       *length = take<int32_t>(config, next);
     p.scale = take<float>(config, next);
     p.workCounter = reinterpret_cast<int32_t *>(take<uint64_t>(config, next));
+    p.list = next < config.arguments.size()
+                 ? reinterpret_cast<int32_t *>(take<uint64_t>(config, next))
+                 : nullptr;
     if (p.workCounter[0] || p.workCounter[1])
       throw DeviceError("the work counter is not zero");
     if (device.mistake == Mistake::ScalesTwice)
@@ -122,6 +146,20 @@ private:
                        b * view.b + h * view.h + s * view.s + d);
   }
 
+  void makeList(const LaunchConfig &config) {
+    size_t next = 0;
+    auto *list = reinterpret_cast<int32_t *>(take<uint64_t>(config, next));
+    auto batch = take<int32_t>(config, next);
+    ++device.builds;
+    for (int32_t b = 0; b < batch; ++b)
+      if (device.mistake != Mistake::SkipsList || b + 1 < batch)
+        list[b] = 1;
+    if (device.mistake == Mistake::PastList)
+      list[batch + 1] = 1;
+    if (device.mistake == Mistake::ListVaries)
+      list[batch] = device.builds;
+  }
+
   void row(const Parameters &p, int64_t b, int64_t h, int64_t i) const {
     int64_t g = h / group, last = i + p.kLen - p.qLen;
     int64_t visible = std::max<int64_t>(0, last + 1);
@@ -132,7 +170,7 @@ private:
     for (int64_t j = 0; j < visible; ++j) {
       for (int64_t d = 0; d < dim; ++d)
         s[size_t(j)] += at(p.q, b, h, i, d) * at(p.k, b, g, j, d);
-      s[size_t(j)] *= double(p.scale);
+      s[size_t(j)] *= double(p.scale) * (p.list ? p.list[b] : 1);
       maximum = std::max(maximum, s[size_t(j)]);
     }
     for (double &value : s)
@@ -173,6 +211,9 @@ private:
       break;
     case Mistake::LeavesCounter:
       p.workCounter[0] = 7;
+      break;
+    case Mistake::ChangesList:
+      p.list[0] = 2;
       break;
     case Mistake::DependsOnGrid:
       o[0] ^= config.grid[0] % 2;

@@ -34,11 +34,18 @@ enum class Mistake {
   DependsOnCalls, ///< the same, by run
   LeavesCounter,  ///< the work counter is not reset
   ScalesTwice,    ///< wrong numbers everywhere
+  SkipsList,      ///< the list of the last batch entry is not written
+  PastList,       ///< an element behind the list is
+  ListVaries,     ///< by build, in a word that nobody reads
+  ChangesList,    ///< by the kernel that reads it
   Faults          ///< as after an illegal address
 };
 
 /// The package of the kernel that HostDevice runs: causal, bottom-right.
 Package hostPackage(int64_t heads, int64_t kvHeads, int64_t headDim);
+/// The same with a list that another kernel makes: a factor of the scale for
+/// each batch entry, which is 1.
+Package listPackage(int64_t heads, int64_t kvHeads, int64_t headDim);
 
 class HostDevice : public Device {
 public:
@@ -59,7 +66,7 @@ public:
   size_t liveBuffers() const { return buffers.size(); }
 
   const Mistake mistake;
-  int launches = 0;
+  int launches = 0, builds = 0;
 
 private:
   std::map<DevicePtr, std::vector<uint8_t>> buffers;

@@ -268,4 +268,23 @@ TEST(Bench, ReportsTheRoofline) {
       << result.text();
 }
 
+TEST(Bench, TimesThePlanApart) {
+  Package package = listPackage(4, 2, 8);
+  InputOptions options;
+  options.qLen = options.kLen = 16;
+  Inputs inputs = makeInputs(package.problem, options);
+  HostDevice device;
+  LoadedPackage loaded(package, device);
+  BenchResult result = benchRun(device, loaded, inputs, std::nullopt, 3);
+  EXPECT_EQ(result.milliseconds, 2.0);
+  ASSERT_TRUE(result.plan);
+  EXPECT_EQ(result.plan->milliseconds, 2.0);
+  // The first launch's, one to find out how many, three samples of two.
+  EXPECT_EQ(device.builds, 1 + 1 + 3 * 2);
+  EXPECT_NE(result.text().find("plan: 16 bytes by list, built in 2 ms (median; "
+                               "once for many launches)"),
+            std::string::npos)
+      << result.text();
+}
+
 } // namespace

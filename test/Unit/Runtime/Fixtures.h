@@ -58,7 +58,8 @@ inline const char *ptxTypeOf(ArgumentType type) {
 inline std::string emptyPtx(const std::string &name,
                             const std::vector<KernelArgument> &arguments) {
   std::string ptx =
-      ".version 7.8\n.target sm_80\n.visible .entry " + name + "(\n";
+      ".version 7.8\n.target sm_80\n.address_size 64\n.visible .entry " + name +
+      "(\n";
   for (size_t i = 0; i < arguments.size(); ++i)
     ptx += std::string(i ? ",\n" : "") + "\t.param " +
            ptxTypeOf(arguments[i].type) + " " + name + "_param_" +

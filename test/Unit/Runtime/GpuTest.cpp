@@ -8,7 +8,7 @@
 #include "Gpu.h"
 #include "Driver.h"
 #include "FakeDriver.h"
-#include "Fixtures.h"
+#include "ListPackage.h"
 #include "attn/Runtime/attn_runtime.h"
 
 #include <cstring>
@@ -309,6 +309,37 @@ TEST_F(GpuTest, CInterfaceIsCapturableOncePrepared) {
         << attn_last_error();
   EXPECT_EQ(fake->launches.size(), 3u);
   fake->capturing = false;
+  attn_package_free(package);
+}
+
+TEST_F(GpuTest, BuildingAPlanIsCapturableOncePrepared) {
+  std::string text = toJson(listPackage());
+  attn_package *package = nullptr;
+  ASSERT_EQ(attn_package_parse(text.data(), int64_t(text.size()), &package),
+            ATTN_OK);
+  attn_launch_args args = cArguments(listArguments());
+  ASSERT_EQ(attn_prepare(package, &args), ATTN_OK) << attn_last_error();
+  EXPECT_EQ(fake->loaded.size(), 2u);
+  attn_plan *plan = nullptr;
+  ASSERT_EQ(attn_plan_create(&plan), ATTN_OK);
+  int stream = 0;
+  fake->argumentBytes = {8, 4, 4, 4};
+  fake->capturing = true;
+  ASSERT_EQ(attn_plan_build(package, &args, plan, 0x90000, 104, &stream),
+            ATTN_OK)
+      << attn_last_error();
+  args.plan = plan;
+  fake->argumentBytes = {8, 8, 4, 4};
+  ASSERT_EQ(attn_launch(package, &args, &stream), ATTN_OK) << attn_last_error();
+  EXPECT_EQ(fake->loaded.size(), 2u);
+  ASSERT_EQ(fake->launches.size(), 2u);
+  for (const auto &launch : fake->launches)
+    EXPECT_EQ(launch.stream, &stream);
+  fake->capturing = false;
+  // Where the list is, to both.
+  EXPECT_EQ(fake->launches[0].arguments[0], 0x90000u);
+  EXPECT_EQ(fake->launches[1].arguments[1], 0x90000u);
+  attn_plan_free(plan);
   attn_package_free(package);
 }
 

@@ -52,6 +52,10 @@ TEST(Plan, SizeFollowsTheLengths) {
       {8, {}}};
   EXPECT_EQ(auxiliaryBytes(package, arguments, smallDevice()),
             16 * 4 * 2 + 4 * 4 * 2 * 5 + 8);
+  // A list of nothing is still a list; only without one there is no plan.
+  arguments.kLen = 0;
+  package.kernels[1].bufferBytes = {{4, {{"k_len", 64}}}};
+  EXPECT_EQ(auxiliaryBytes(package, arguments, smallDevice()), 16);
   EXPECT_EQ(auxiliaryBytes(smallPackage(), smallArguments(), smallDevice()), 0);
 }
 

@@ -51,6 +51,18 @@ class Binding(unittest.TestCase):
         self.runtime.call("attn_device_release", device, address)
         self.runtime.library.attn_device_close(device)
 
+    def test_plans(self):
+        plan, size = ctypes.c_void_p(), ctypes.c_int64()
+        self.runtime.call("attn_plan_create", ctypes.byref(plan))
+        self.assertIsNotNone(plan.value)
+        self.runtime.call("attn_plan_invalidate", plan)
+        message = self.message("attn_plan_build", None, ctypes.byref(self.args), plan, 0, 0, None)
+        self.assertEqual(message, "attn_plan_build: package: null pointer")
+        message = self.message("attn_plan_size", None, ctypes.byref(self.args), ctypes.byref(size))
+        self.assertEqual(message, "attn_plan_size: package: null pointer")
+        self.runtime.library.attn_plan_free(plan)
+        self.runtime.library.attn_plan_free(None)
+
     def test_another_size_is_refused(self):
         self.args.struct_bytes -= 8
         message = self.message("attn_launch", None, ctypes.byref(self.args), None)
