@@ -89,8 +89,6 @@ void Warp::checkGlobal(const Inst &inst, const Allocation &allocation,
       allocation, address - allocation.base, bytes, use, cluster.number);
   GlobalKnowledge &knowledge = cluster.knowledge;
   bool hardwareOrder = block->launch.options.hardwareOrder;
-  if (access != Access::Write && inst.strong)
-    shadow.read(knowledge, address, inst.acquires || hardwareOrder);
   if (use == Use::Atomic &&
       (knowledge.fenced || inst.releases || hardwareOrder))
     shadow.release(knowledge, address, cluster.number);
@@ -112,7 +110,10 @@ void Warp::checkGlobal(const Inst &inst, const Allocation &allocation,
 }
 
 void Warp::hearGlobal(const Inst &inst, uint64_t address) {
-  if (GlobalShadow *shadow = block->launch.shadow.get(); shadow && inst.strong)
+  GlobalShadow *shadow = block->launch.shadow.get();
+  bool global = inst.space == Space::Global ||
+                (inst.space == Space::Generic && address < sharedWindow);
+  if (shadow && inst.strong && global)
     shadow->read(block->cluster.knowledge, address,
                  inst.acquires || block->launch.options.hardwareOrder);
 }

@@ -165,8 +165,6 @@ void runAtomic(Warp &warp, const Inst &inst) {
       uint8_t *at = host + i * size;
       uint64_t old = updateElement(static_cast<AtomicOp>(inst.a), inst.type, at,
                                    b, c, global);
-      if (global)
-        warp.hearGlobal(inst, address);
       if (!inst.c)
         continue;
       const Operand &to = inst.dst(i);
@@ -175,6 +173,7 @@ void runAtomic(Warp &warp, const Inst &inst) {
       if (to.words == 2)
         words[1] = static_cast<uint32_t>(old >> 32);
     }
+    warp.hearGlobal(inst, address);
   });
 }
 

@@ -11,18 +11,65 @@
 namespace attn::sim {
 namespace {
 
+/// Other blocks run on other host threads. What a strong load sees must not be
+/// newer than what hearGlobal finds after it, and what a strong store tells not
+/// older than what was released before it: both are host atomics.
+template <class T> uint64_t loadStrong(const uint8_t *from) {
+  return __atomic_load_n(reinterpret_cast<const T *>(from), __ATOMIC_ACQUIRE);
+}
+template <class T> void storeStrong(uint8_t *to, const uint32_t *words) {
+  T value;
+  std::memcpy(&value, words, sizeof(value));
+  __atomic_store_n(reinterpret_cast<T *>(to), value, __ATOMIC_RELEASE);
+}
+
+uint64_t loadElement(const Inst &inst, const uint8_t *from, unsigned size) {
+  uint64_t value = 0;
+  if (!inst.strong) {
+    std::memcpy(&value, from, size);
+    return value;
+  }
+  switch (size) {
+  case 1:
+    return loadStrong<uint8_t>(from);
+  case 2:
+    return loadStrong<uint16_t>(from);
+  case 4:
+    return loadStrong<uint32_t>(from);
+  default:
+    return loadStrong<uint64_t>(from);
+  }
+}
+
+void storeElement(const Inst &inst, uint8_t *to, const uint32_t *words,
+                  unsigned size) {
+  if (!inst.strong) {
+    std::memcpy(to, words, size);
+    return;
+  }
+  switch (size) {
+  case 1:
+    return storeStrong<uint8_t>(to, words);
+  case 2:
+    return storeStrong<uint16_t>(to, words);
+  case 4:
+    return storeStrong<uint32_t>(to, words);
+  default:
+    return storeStrong<uint64_t>(to, words);
+  }
+}
+
 /// Inst: a = elements, b = bytes of one element, c = sign-extends.
 void runLoad(Warp &warp, const Inst &inst) {
   unsigned elements = inst.a, size = inst.b;
   unsigned unusedBits = 64 - 8 * size;
   const Operand &base = inst.src(0);
   forEachLane(warp.exec, [&](unsigned lane) {
-    const uint8_t *from =
-        warp.resolve(inst, inst.space, warp.address(base, inst.imm, lane),
-                     elements * size, lane, Warp::Access::Read);
+    uint64_t address = warp.address(base, inst.imm, lane);
+    const uint8_t *from = warp.resolve(
+        inst, inst.space, address, elements * size, lane, Warp::Access::Read);
     for (unsigned i = 0; i < elements; ++i) {
-      uint64_t value = 0;
-      std::memcpy(&value, from + i * size, size);
+      uint64_t value = loadElement(inst, from + i * size, size);
       if (inst.c)
         value = static_cast<uint64_t>(
             static_cast<int64_t>(value << unusedBits) >> unusedBits);
@@ -34,6 +81,7 @@ void runLoad(Warp &warp, const Inst &inst) {
       else if (to.bits == 16)
         words[0] &= 0xffff;
     }
+    warp.hearGlobal(inst, address);
   });
 }
 
@@ -47,7 +95,7 @@ void runStore(Warp &warp, const Inst &inst) {
     for (unsigned i = 0; i < elements; ++i) {
       const Operand &from = inst.src(1 + i);
       const uint32_t *words = warp.lanes(from) + lane * from.words;
-      std::memcpy(to + i * size, words, size);
+      storeElement(inst, to + i * size, words, size);
     }
   });
 }

@@ -96,14 +96,15 @@ public:
   /// `space`. Aborts the launch when there is nothing to return.
   uint8_t *resolve(const Inst &inst, Space space, uint64_t address,
                    uint32_t bytes, unsigned lane, Access access);
-  /// Of a global atomic, after its update: another block may have released and
-  /// updated between the check before and the update, which then saw it.
+  /// After a strong load or an atomic, which may be of another state space:
+  /// what was released at a global address. Never before it, for another block
+  /// may release and write in between, and then it was heard from.
   void hearGlobal(const Inst &inst, uint64_t address);
-  /// `bytes` of global memory at a multiple of `align`.
   /// Another cluster must not race with this access.
   void checkGlobal(const Inst &inst, const Allocation &allocation,
                    uint64_t address, uint32_t bytes, unsigned lane,
                    Access access);
+  /// `bytes` of global memory at a multiple of `align`.
   uint8_t *resolveGlobal(const Inst &inst, uint64_t address, uint32_t bytes,
                          uint32_t align, unsigned lane, Access access);
   /// Offset from the start of shared memory of a shared or generic address.

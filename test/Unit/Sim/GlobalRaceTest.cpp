@@ -175,4 +175,40 @@ TEST(GlobalRaceOrder, AnAcquireHears) {
   EXPECT_EQ(grid.harness.checks(), "");
 }
 
+/// Even blocks write and, after a while, set a flag; odd ones wait for the flag
+/// of the block before them and read. On two host threads they do so at a time:
+/// the flag may come at any moment of the load that sees it.
+TEST(GlobalRaceOrder, AStrongLoadHearsWhatItSees) {
+  const std::string loads[] = {
+      "ld.acquire.gpu.global.u32 %r1, [%flag];\n",
+      "ld.relaxed.gpu.global.u32 %r1, [%flag];\nfence.acq_rel.gpu;\n",
+      "ld.volatile.global.u32 %r1, [%flag];\nfence.acq_rel.gpu;\n",
+      "ld.acquire.gpu.u32 %r1, [%flag];\n"};
+  constexpr unsigned launches = 100, blocks = 32;
+  for (const std::string &load : loads) {
+    GridRun grid(/*threads=*/2);
+    std::string body =
+        ".reg .b64 %flag;\n@!%p15 ret;\nand.b32 %r0, %c, 30;\n"
+        "mul.wide.u32 %rd0, %r0, 8;\nadd.s64 %flag, %word, %rd0;\n"
+        "and.b32 %r0, %c, 1;\nsetp.eq.u32 %p1, %r0, 1;\n@%p1 bra WAIT;\n"
+        "mov.u32 %r3, 300;\nBUSY: sub.u32 %r3, %r3, 1;\n"
+        "setp.ne.u32 %p3, %r3, 0;\n@%p3 bra BUSY;\n"
+        "st.global.u32 [%flag+4], 7;\nst.release.gpu.global.u32 [%flag], 1;\n"
+        "ret;\nWAIT:\n" +
+        load +
+        "setp.eq.u32 %p2, %r1, 0;\n@%p2 bra WAIT;\n"
+        "ld.global.u32 %r2, [%flag+4];\nst.global.u32 [%flag+8], %r2;";
+    for (unsigned i = 0; i < launches && grid.harness.findings.empty(); ++i) {
+      std::vector<uint32_t> zeros(256, 0);
+      grid.harness.device->copyToDevice(grid.words, zeros.data(),
+                                        zeros.size() * sizeof(zeros[0]));
+      grid.run(body, blocks);
+      auto words = grid.harness.download<uint32_t>(grid.words, 256);
+      for (unsigned pair = 0; pair < blocks / 2; ++pair)
+        ASSERT_EQ(words[pair * 4 + 2], 7u) << load;
+    }
+    EXPECT_EQ(grid.harness.checks(), "") << load;
+  }
+}
+
 } // namespace
