@@ -206,11 +206,50 @@ Box boxOf(Warp &warp, const Inst &inst, unsigned lane, unsigned mapSource,
   return box;
 }
 
+/// What an H200 answers with an illegal instruction: a row that begins between
+/// multiples of 16 bytes, and a store that begins before the tensor, where the
+/// PTX ISA does not say what becomes of what is outside.
+void checkCoordinates(Warp &warp, const Inst &inst, unsigned lane,
+                      const Box &box, bool stores) {
+  int64_t byte = int64_t(box.at[0]) * box.element;
+  if (byte % unitBytes)
+    warp.fail(inst, "tensor-coordinate", uint32_t(1) << lane,
+              "begins at element " + std::to_string(box.at[0]) +
+                  " of a row, which is byte " + std::to_string(byte) +
+                  ": not a multiple of 16",
+              "let the first coordinate be a multiple of " +
+                  std::to_string(unitBytes / box.element) +
+                  ", or copy without a tensor map");
+  for (unsigned i = 0; stores && i < box.map.rank; ++i)
+    if (box.at[i] < 0)
+      warp.fail(inst, "tensor-coordinate", uint32_t(1) << lane,
+                "stores from before the tensor: coordinate " +
+                    std::to_string(i) + " is " + std::to_string(box.at[i]),
+                "begin inside the tensor (a store may go past its end), or "
+                "move the map's base back");
+}
+
+/// A GPU stores whole pieces of 16 bytes: of a row that ends within one, also
+/// what is past the end.
+void checkRowEnd(Warp &warp, const Inst &inst, unsigned lane, const Box &box) {
+  uint64_t end = box.map.dims[0] * box.element;
+  uint64_t first = uint64_t(box.at[0]) * box.element;
+  bool cuts = first < end && end < first + box.rowBytes;
+  if (end % unitBytes && cuts)
+    warp.report(inst, "tensor-row-end", uint32_t(1) << lane,
+                "stores past the end of rows of " + std::to_string(end) +
+                    " bytes; a GPU stores whole pieces of 16 bytes, and so " +
+                    std::to_string(unitBytes - end % unitBytes) +
+                    " bytes beyond each row",
+                "let rows end at multiples of 16 bytes, or keep nothing there");
+}
+
 /// Sources: destination, map, coordinates, mbarrier, its address offset,
 /// multicast mask. b = multicast.
 void runTensorLoad(Warp &warp, const Inst &inst) {
   forEachLane(warp.exec, [&](unsigned lane) {
     Box box = boxOf(warp, inst, lane, /*mapSource=*/1, /*first=*/2);
+    checkCoordinates(warp, inst, lane, box, /*stores=*/false);
     SharedPlace to =
         warp.sharedPlace(inst, warp.address(inst.src(0), inst.imm, lane),
                          box.bytes(), sharedAlign, lane);
@@ -235,6 +274,8 @@ void runTensorLoad(Warp &warp, const Inst &inst) {
 void runTensorStore(Warp &warp, const Inst &inst) {
   forEachLane(warp.exec, [&](unsigned lane) {
     Box box = boxOf(warp, inst, lane, /*mapSource=*/0, /*first=*/2);
+    checkCoordinates(warp, inst, lane, box, /*stores=*/true);
+    checkRowEnd(warp, inst, lane, box);
     uint32_t from =
         warp.sharedOffset(inst, warp.address(inst.src(1), inst.imm, lane),
                           box.bytes(), sharedAlign, lane);
@@ -249,7 +290,8 @@ void runTensorStore(Warp &warp, const Inst &inst) {
 
 void runPrefetch(Warp &warp, const Inst &inst) {
   forEachLane(warp.exec, [&](unsigned lane) {
-    boxOf(warp, inst, lane, /*mapSource=*/0, /*first=*/1);
+    Box box = boxOf(warp, inst, lane, /*mapSource=*/0, /*first=*/1);
+    checkCoordinates(warp, inst, lane, box, /*stores=*/false);
   });
 }
 

@@ -55,7 +55,7 @@ void writeLine(int pipe, const Json &json) {
   for (size_t i = first; i < forms.size(); i += stride) {
     Row row = forms[i].compare(*simulator, gpu.get());
     writeLine(pipe, row);
-    if (!row.gpuError.empty())
+    if (!row.gpuError.empty() || row.faulted)
       _exit(0); // the context may be lost
   }
   _exit(0);

@@ -19,11 +19,14 @@ struct Row {
   std::string name;
   std::string error;    ///< the simulator refused or faulted
   std::string gpuError; ///< the GPU did, or gave no result
-  std::string known;    ///< why the GPU may differ or fault; empty: it must not
+  /// The finding that the simulator had to report, and did; on a GPU the form
+  /// faulted, or ran, as it had to. Empty: results were compared.
+  std::string finding;
+  bool faulted = false; ///< the GPU's context is lost
   Comparison result;
 
   bool differs() const { return !gpuError.empty() || result.outside; }
-  bool fails() const { return !error.empty() || (differs() && known.empty()); }
+  bool fails() const { return !error.empty() || differs(); }
   std::string verdict() const;
 };
 
@@ -33,7 +36,7 @@ void from_json(const nlohmann::json &json, Row &row);
 /// One line that counts the rows by verdict.
 std::string summary(const std::vector<Row> &rows);
 unsigned failures(const std::vector<Row> &rows);
-/// A Markdown table: all rows, or those that fail or are known to differ.
+/// A Markdown table: all rows, or those that fail or have a finding.
 void writeTable(std::ostream &out, const std::vector<Row> &rows, bool all);
 /// The rows, the seed and `device` as one JSON object.
 void writeJson(std::ostream &out, const std::vector<Row> &rows,

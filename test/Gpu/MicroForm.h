@@ -55,8 +55,11 @@ struct MicroForm {
   Tolerance tolerance;
   /// The payload of a NaN result is left open.
   bool anyNan = false;
-  /// Why a GPU may differ or fault all the same; empty: it must not.
-  std::string known = {};
+  /// The finding that the simulator must report, and no results: what it warns
+  /// of is a GPU's own. Empty: it must have none.
+  std::string finding = {};
+  /// With a finding: a GPU must fault.
+  bool faults = false;
   /// A tensor over the inputs (or the scratch memory that %g points into); its
   /// map's generic address is %y6.
   std::optional<TensorMap> map = std::nullopt;

@@ -10,7 +10,7 @@
 //
 // Runs every instruction form on both and prints
 //   form | values compared | mismatches | max ulp | verdict
-// with one line per form that fails or is known to differ, or per form with
+// with one line per form that fails or has a finding, or per form with
 // --all, and a last line that counts them. Exits with 1 when a form fails and
 // with 3 when there is no GPU. --json and --markdown write the whole table,
 // --emit the kernels, for ptxas; --sim-only runs them on the simulator with its
@@ -66,11 +66,36 @@ bool runBoth(Device &simulator, Device *gpu, Run run, Result &ours,
   return true;
 }
 
+/// A form that the simulator must find fault with, and the GPU as well or not.
+Row compareFaulty(Device &simulator, Device *gpu, const MicroForm &form,
+                  unsigned seed) {
+  Row row;
+  row.name = form.name;
+  try {
+    runForm(simulator, form, seed);
+    row.error = "expected the finding " + form.finding + ", found none";
+  } catch (const DeviceError &error) {
+    if (firstLine(error).find(form.finding + ": ") == std::string::npos)
+      row.error = firstLine(error);
+    row.finding = form.finding;
+  }
+  try {
+    if (gpu)
+      runForm(*gpu, form, seed);
+    if (gpu && form.faults)
+      row.gpuError = "expected a fault, found none";
+  } catch (const DeviceError &error) {
+    row.faulted = true;
+    if (!form.faults)
+      row.gpuError = firstLine(error);
+  }
+  return row;
+}
+
 Row compareMicro(Device &simulator, Device *gpu, const MicroForm &form,
                  unsigned seed) {
   Row row;
   row.name = form.name;
-  row.known = form.known;
   std::vector<uint64_t> ours, theirs;
   auto run = [&](Device &device) { return runForm(device, form, seed); };
   if (runBoth(simulator, gpu, run, ours, theirs, row))
@@ -171,7 +196,8 @@ std::vector<NamedForm> wantedForms(const Options &options) {
   unsigned seed = options.seed;
   for (const MicroForm &form : allForms())
     add(form.name, [form, seed](Device &simulator, Device *gpu) {
-      return compareMicro(simulator, gpu, form, seed);
+      return form.finding.empty() ? compareMicro(simulator, gpu, form, seed)
+                                  : compareFaulty(simulator, gpu, form, seed);
     });
   for (const WgmmaCase &wgmma : wgmmaForms())
     add(wgmma.name(), [wgmma, seed](Device &simulator, Device *gpu) {

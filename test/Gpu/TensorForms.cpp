@@ -221,22 +221,24 @@ void addStores(Forms &forms, const Tile &tile) {
     forms.push_back(storeForm(tile, ", over the end", overEnd(tile), op));
 }
 
-/// What the PTX ISA does not speak of; what is known of it was found on an
-/// H200.
+/// What the PTX ISA does not speak of. An H200 faults, or writes past a row,
+/// and the simulator says so.
 void addUnclear(Forms &forms) {
   const Tile &line = tiles[0];
   MicroForm form = storeForm(line, ", from before the tensor", {-16});
-  form.known = "a GPU refuses stores that begin before the tensor";
+  form.finding = "tensor-coordinate";
+  form.faults = true;
   forms.push_back(form);
   forms.push_back(storeForm(line, ", all past the tensor", {512}));
   form = storeForm(ragged, ", over the end", {64, 41});
-  form.known = "a GPU stores whole pieces of 16 bytes";
+  form.finding = "tensor-row-end";
   forms.push_back(form);
   form = loadForm(ragged);
   form.name += ", from multiples of 8 bytes";
   size_t step = form.body.find("%x20, 16, -32");
   form.body.replace(step, 13, "%x20, 8, -16");
-  form.known = "a GPU takes multiples of 16 bytes only";
+  form.finding = "tensor-coordinate";
+  form.faults = true;
   forms.push_back(form);
 }
 

@@ -18,14 +18,15 @@ using namespace attn::simtest;
 
 namespace {
 
-enum class Does { Match, Differ, Fault, Die, Hang, Leave };
+enum class Does { Match, Differ, Fault, FaultAsItMust, Die, Hang, Leave };
 
 NamedForm form(const std::string &name, Does what,
-               const std::string &known = "") {
+               const std::string &finding = "") {
   return {name, [=](Device &, Device *) {
             Row row;
             row.name = name;
-            row.known = known;
+            row.finding = finding;
+            row.faulted = what == Does::FaultAsItMust;
             row.result.compared = 1;
             if (what == Does::Differ)
               row.result.mismatches = row.result.outside = 1;
@@ -77,17 +78,19 @@ TEST(FormRunner, AFaultCostsOneRow) {
   EXPECT_EQ(rows[5].verdict(), "FAILED: GPU: the process left with status 7");
 }
 
-TEST(FormRunner, AKnownDifferenceIsNoFailure) {
+TEST(FormRunner, AFindingThatMustComeIsNoFailure) {
   std::vector<Row> rows =
-      run({form("a", Does::Differ, "why"), form("b", Does::Fault, "why"),
-           form("c", Does::Match, "why")})
+      run({form("a", Does::FaultAsItMust, "check"),
+           form("b", Does::Fault, "check"), form("c", Does::Match, "check"),
+           form("d", Does::Match)})
           .rows;
-  EXPECT_EQ(failures(rows), 0u);
-  EXPECT_EQ(rows[1].verdict(), "known: why; GPU: ILLEGAL_INSTRUCTION");
-  EXPECT_EQ(rows[2].verdict(), "equal bits");
-  EXPECT_EQ(summary(rows), "3 forms, 3 values: 1 forms with equal bits, 0 "
-                           "within the stated error, 2 known differences, 0 "
-                           "failed");
+  EXPECT_EQ(failures(rows), 1u);
+  EXPECT_EQ(rows[0].verdict(), "check; faults on the GPU");
+  EXPECT_EQ(rows[1].verdict(), "FAILED: GPU: ILLEGAL_INSTRUCTION");
+  EXPECT_EQ(rows[2].verdict(), "check");
+  EXPECT_EQ(summary(rows), "4 forms, 4 values: 1 forms with equal bits, 0 "
+                           "within the stated error, 2 found by the "
+                           "sanitizer, 1 failed");
 }
 
 TEST(FormTable, TellsWhatFailed) {

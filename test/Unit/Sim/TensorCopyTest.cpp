@@ -99,18 +99,18 @@ using F = TensorMap::Format;
 using S = TensorMap::Swizzle;
 
 const Tile tiles[] = {
-    {1, {100}, {64}, {40}, F::U16, S::None},
-    {1, {5000}, {256}, {-3}, F::U32, S::None},
+    {1, {96}, {64}, {40}, F::U16, S::None},
+    {1, {5000}, {256}, {-4}, F::U32, S::None},
     {2, {64, 20}, {64, 16}, {0, 2}, F::BF16, S::Span128},
-    {2, {70, 20}, {32, 16}, {60, 9}, F::U16, S::Span64},
-    {2, {64, 40}, {16, 33}, {-5, -7}, F::F16, S::Span32},
-    {2, {200, 9}, {128, 12}, {100, -2}, F::U8, S::Span128},
-    {2, {40, 9}, {24, 4}, {3, 6}, F::BF16, S::None},
+    {2, {72, 20}, {32, 16}, {56, 9}, F::U16, S::Span64},
+    {2, {64, 40}, {16, 33}, {-8, -7}, F::F16, S::Span32},
+    {2, {208, 9}, {128, 12}, {96, -2}, F::U8, S::Span128},
+    {2, {40, 9}, {24, 4}, {8, 6}, F::BF16, S::None},
     {3, {64, 10, 3}, {64, 8, 2}, {0, 5, 1}, F::BF16, S::Span128},
     {3, {128, 70, 2}, {64, 64, 1}, {64, 64, 1}, F::BF16, S::Span128},
-    {3, {16, 10, 3}, {8, 8, 3}, {-1, -1, -1}, F::F32, S::Span32},
+    {3, {16, 10, 3}, {8, 8, 3}, {-4, -1, -1}, F::F32, S::Span32},
     {4, {16, 3, 4, 5}, {16, 2, 3, 2}, {0, 2, 3, -1}, F::U32, S::Span64},
-    {5, {8, 3, 2, 4, 2}, {4, 2, 2, 3, 2}, {5, 1, 0, 2, 1}, F::U64, S::Span32},
+    {5, {8, 3, 2, 4, 2}, {4, 2, 2, 3, 2}, {6, 1, 0, 2, 1}, F::U64, S::Span32},
     {2, {64, 4}, {32, 8}, {40, -1}, F::F32, S::Span128, TensorMap::Fill::NaN},
     {2, {64, 4}, {64, 8}, {40, -1}, F::BF16, S::Span128, TensorMap::Fill::NaN},
 };
@@ -162,7 +162,9 @@ TEST_P(TensorTile, Loads) {
 }
 
 TEST_P(TensorTile, Stores) {
-  const Tile &tile = GetParam();
+  Tile tile = GetParam();
+  for (int &coordinate : tile.at) // a store may not begin before the tensor
+    coordinate = std::max(coordinate, 0);
   AsyncRun run;
   std::vector<uint8_t> data = counting(tile.bytes());
   run.input(data);
@@ -380,11 +382,64 @@ INSTANTIATE_TEST_SUITE_P(
                "complete_tx::bytes.multicast::cluster [sh], [%map, {0, 0}], "
                "[bar], %h0;",
                "cluster-rank", "the mask 0x3 of a cluster of 1"},
+        Misuse{"FirstCoordinate",
+               "cp.async.bulk.tensor.2d.shared::cta.global.mbarrier::"
+               "complete_tx::bytes [sh], [%map, {-4, 0}], [bar];",
+               "tensor-coordinate",
+               "begins at element -4 of a row, which is byte -8: not a "
+               "multiple of 16; let the first coordinate be a multiple of 8"},
+        Misuse{"FirstCoordinateOfAStore",
+               "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group "
+               "[%map, {4, 0}], [sh];",
+               "tensor-coordinate", "which is byte 8"},
+        Misuse{"FirstCoordinateOfAPrefetch",
+               "cp.async.bulk.prefetch.tensor.2d.L2.global [%map, {1, 0}];",
+               "tensor-coordinate", "which is byte 2"},
+        Misuse{"StoreFromBefore",
+               "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group "
+               "[%map, {0, -1}], [sh];",
+               "tensor-coordinate",
+               "stores from before the tensor: coordinate 1 is -1"},
+        Misuse{"ReductionFromBefore",
+               "cp.reduce.async.bulk.tensor.2d.global.shared::cta.add."
+               "bulk_group [%map, {-8, 0}], [sh];",
+               "tensor-coordinate", "coordinate 0 is -8"},
         Misuse{"Reduction",
                "cp.reduce.async.bulk.tensor.2d.global.shared::cta.inc.tile."
                "bulk_group [%map, {0, 0}], [sh];",
                "uninitialized-shared", "without this operation"}),
     [](const auto &info) { return info.param.name; });
+
+/// 120 bytes end within a piece of 16, 112 do not.
+TEST(TensorMisuse, RowsThatEndWithinAPiece) {
+  for (uint64_t columns : {60, 56}) {
+    AsyncRun run;
+    run.input(std::vector<uint32_t>(64, 9));
+    TensorMap map;
+    map.base = run.in;
+    map.rank = 2;
+    map.dims = {columns, 2};
+    map.strides = {128};
+    map.box = {64, 2};
+    run.setMap(map);
+    run.config.block[0] = 64;
+    EXPECT_EQ(run.run("shl.b32 %r0, %t, 2; mov.u32 %r1, sh;\n"
+                      "add.u32 %r1, %r1, %r0; st.shared.u32 [%r1], %t;\n"
+                      "fence.proxy.async.shared::cta;\nbar.sync 0;\n" +
+                          leader +
+                          "@%p0 ret;\n"
+                          "cp.async.bulk.tensor.2d.global.shared::cta."
+                          "bulk_group [%map, {0, 0}], [sh];\n"
+                          "cp.async.bulk.commit_group;\n"
+                          "cp.async.bulk.wait_group 0;",
+                      4),
+              "");
+    EXPECT_EQ(run.harness.checks(), columns == 60 ? "tensor-row-end" : "");
+    EXPECT_EQ(run.findings().find("8 bytes beyond each row") !=
+                  std::string::npos,
+              columns == 60);
+  }
+}
 
 TEST(TensorMisuse, MapsOfAnotherDevice) {
   AsyncRun other, run;
