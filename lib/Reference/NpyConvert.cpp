@@ -89,6 +89,9 @@ std::vector<uint8_t> convertFloats(const NpyArray &array,
       value = loadElement(*stored, array.bytes.data(), at);
     else
       std::memcpy(&value, array.bytes.data() + at * sizeof value, sizeof value);
+    if (overflows(want, value))
+      throw std::runtime_error(array.path + ": " + spellNumber(value) + " at " +
+                               indexOf(array, at) + overflowText(want));
     storeElement(want, bytes.data(), at, value);
   }
   return bytes;

@@ -228,6 +228,16 @@ double maxFinite(DType type) {
   return decodeMagnitude(format, format.maxCode());
 }
 
+bool overflows(DType type, double value) {
+  double most = maxFinite(type);
+  return std::isfinite(value) && std::fabs(value) >= most + ulp(type, most) / 2;
+}
+
+std::string overflowText(DType type) {
+  return std::string(" is beyond the largest ") + spelling(type) + ", " +
+         spellNumber(maxFinite(type));
+}
+
 double ulp(DType type, double value) {
   if (std::isnan(value))
     return value;

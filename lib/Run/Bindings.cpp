@@ -80,6 +80,8 @@ static std::vector<uint8_t> tensorOfNumbers(const Tensor &tensor,
     if (tensor.type == DType::I64 && std::abs(*number) > maxExact)
       throw InputError(field + ": " + piece +
                        " is beyond 2^53; give such numbers in a .npy file");
+    if (isFloat(tensor.type) && overflows(tensor.type, *number))
+      throw InputError(field + ": " + piece + overflowText(tensor.type));
     if (!isFloat(tensor.type) && roundTo(tensor.type, *number) != *number)
       throw InputError(field + ": " + piece + " is not a value of " +
                        spelling(tensor.type));

@@ -21,6 +21,11 @@ using namespace attn::run;
 
 /// The prime modulus of Fill::Pattern: no tile size is a multiple of it.
 static constexpr double patternModulus = 61;
+/// Positions are below it, and doubles hold it exactly.
+static constexpr double maxModulus = double(int64_t(1) << 53);
+/// No number drawn from the normal distribution is larger: its uniform numbers
+/// have 53 bits, and sqrt(-2 ln 2^-53) is 8.6.
+static constexpr double largestDraw = 9;
 
 std::optional<double> run::parseNumber(const std::string &text) {
   if (text.empty() || std::isspace(static_cast<unsigned char>(text[0])))
@@ -94,7 +99,8 @@ void FillSpec::parseBase(const std::string &text) {
   if ((word == "mod" || word == "const") && operand) {
     base = word == "mod" ? Mod : Constant;
     number = *operand;
-    if (base == Mod && !(number >= 1 && number == int64_t(number)))
+    if (base == Mod && !(number >= 1 && number <= maxModulus &&
+                         number == double(int64_t(number))))
       throw InputError("the modulus is a positive integer");
     return;
   }
@@ -144,8 +150,25 @@ FillSpec FillSpec::parse(const std::string &option, const std::string &text) {
   return spec;
 }
 
-void FillSpec::checkFits(const std::string &option, int64_t rows,
-                         int64_t dim) const {
+double FillSpec::largest(int64_t rows, int64_t dim) const {
+  switch (base) {
+  case Random:
+    return number * largestDraw;
+  case Mod:
+    return std::min(number, double(rows)) - 1;
+  case Iota:
+    return std::max(std::abs(number), std::abs(number + double(dim - 1)));
+  case OneHot:
+  case OneHotDim:
+    return 1;
+  case Constant:
+    break;
+  }
+  return number;
+}
+
+void FillSpec::checkFits(const std::string &option, int64_t rows, int64_t dim,
+                         DType type) const {
   if (base == OneHotDim && !(number >= 0 && number < double(dim) &&
                              number == double(int64_t(number))))
     throw InputError(option + ": onehot: expected a dim of 0 .. " +
@@ -154,6 +177,13 @@ void FillSpec::checkFits(const std::string &option, int64_t rows,
     if (entry.last >= rows)
       throw InputError(option + ": position " + std::to_string(entry.last) +
                        " is past the last of " + std::to_string(rows));
+  auto checkHeld = [&](double value) {
+    if (overflows(type, value))
+      throw InputError(option + ": " + spellNumber(value) + overflowText(type));
+  };
+  checkHeld(largest(rows, dim));
+  for (const Override &entry : overrides)
+    checkHeld(entry.value);
 }
 
 double FillSpec::at(int64_t s, int64_t d, int64_t dim) const {

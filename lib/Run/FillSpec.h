@@ -40,8 +40,10 @@ public:
   bool isRandom() const { return base == Random; }
   /// Element (s, d) of rows of `dim` elements; not for Random.
   double at(int64_t s, int64_t d, int64_t dim) const;
-  /// Throws InputError where a position or a dim is outside `rows` x `dim`.
-  void checkFits(const std::string &option, int64_t rows, int64_t dim) const;
+  /// Throws InputError where a position or a dim is outside `rows` x `dim`, or
+  /// a value beyond what `type` holds.
+  void checkFits(const std::string &option, int64_t rows, int64_t dim,
+                 DType type) const;
   /// Writes every element of `target`.
   void fill(const RowTarget &target, uint64_t seed, Stream stream) const;
 
@@ -52,6 +54,8 @@ private:
   };
   void parseBase(const std::string &text);
   void parseOverride(const std::string &text);
+  /// The largest magnitude of `rows` x `dim` elements without overrides.
+  double largest(int64_t rows, int64_t dim) const;
 
   Base base = Random;
   double number = 1; ///< factor, modulus, dimension, offset or value

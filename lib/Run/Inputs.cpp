@@ -177,7 +177,8 @@ static HostRows makeRows(const Operand &operand, const RowGeometry &geometry,
     return rows;
   }
   FillSpec fill = operand.source.fill.value_or(FillSpec::random());
-  fill.checkFits(operand.fillOption, geometry.positions, geometry.dim);
+  fill.checkFits(operand.fillOption, geometry.positions, geometry.dim,
+                 geometry.type);
   fill.fill(rows.target(), options.seed, operand.stream);
   return rows;
 }

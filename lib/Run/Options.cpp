@@ -11,6 +11,7 @@
 #include "attn/Pipelines/CommandLine.h"
 
 #include <algorithm>
+#include <cmath>
 
 using namespace attn;
 using namespace attn::run;
@@ -47,6 +48,10 @@ static cl::opt<std::string>
           cl::cat(category),
           cl::desc("on the simulator: print what one warp of one block does, "
                    "in a range of PTX lines"));
+static cl::opt<std::string> stepLimit(
+    "step-limit", cl::value_desc("N"), cl::cat(category),
+    cl::desc("on the simulator: instructions that a warp may run before it is "
+             "taken to run for ever (default 2^32)"));
 static cl::opt<std::string>
     grid("grid", cl::value_desc("N"), cl::cat(category),
          cl::desc("blocks to launch (default: one per work item)"));
@@ -162,9 +167,9 @@ static std::optional<double> number(const cl::opt<std::string> &option) {
   if (!option.getNumOccurrences())
     return std::nullopt;
   std::optional<double> value = parseNumber(option);
-  if (!value || !(*value >= 0))
+  if (!value || !(*value >= 0) || std::isinf(*value))
     throw InputError("--" + option.ArgStr.str() + "=" + option +
-                     ": expected a number, 0 and up");
+                     ": expected a finite number, 0 and up");
   return value;
 }
 
@@ -296,7 +301,8 @@ RunOptions run::parseOptions(int argc, char **argv) {
   std::optional<std::string> error = parseCommandLine(
       argc, argv,
       "Runs, checks and times an attention spec or a kernel package.\n"
-      "Exit codes: 0 right, 1 the check failed, 2 bad input, 3 no device.\n",
+      "Exit codes: 0 right, 1 the check failed or the kernel did wrong, 2 bad "
+      "input, 3 no device.\n",
       category);
   if (error)
     throw InputError(*error);
@@ -308,8 +314,12 @@ RunOptions run::parseOptions(int argc, char **argv) {
   options.alternative = alternative;
   options.device = device;
   options.trace = traceOption();
-  if (options.trace.enabled && options.device == DeviceChoice::Gpu)
-    throw InputError("--trace: needs --device=sim, found gpu");
+  options.stepLimit = integer(stepLimit, 1, INT64_MAX);
+  if (options.device == DeviceChoice::Gpu)
+    for (const cl::opt<std::string> *option : {&trace, &stepLimit})
+      if (option->getNumOccurrences())
+        throw InputError("--" + option->ArgStr.str() +
+                         ": needs --device=sim, found gpu");
   options.inputs = inputOptions();
   options.checkOptions = checkOptions(options.inputs.seed);
   options.saveO = saveO;

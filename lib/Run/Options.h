@@ -28,6 +28,8 @@ struct RunOptions {
   std::string alternative;
   DeviceChoice device = DeviceChoice::Auto;
   SimTrace trace; ///< of every launch
+  /// Instructions that a warp may run on the simulator; none: its own limit.
+  std::optional<uint64_t> stepLimit;
   InputOptions inputs;
   std::string saveO, saveLse; ///< empty: not saved
   bool check = false, bench = false, json = false;

@@ -30,17 +30,27 @@ struct OpenedDevice {
 };
 } // namespace
 
+/// An option that a GPU cannot heed, or null.
+static const char *simulatorOption(const RunOptions &options) {
+  return options.trace.enabled ? "--trace"
+         : options.stepLimit   ? "--step-limit"
+                               : nullptr;
+}
+
 static OpenedDevice openDevice(const RunOptions &options) {
   SimulatorOptions simulator;
   simulator.trace = options.trace;
+  if (options.stepLimit)
+    simulator.stepLimit = *options.stepLimit;
   if (options.device == DeviceChoice::Gpu)
     return {openGpu(), false, ""};
   if (options.device == DeviceChoice::Simulator)
     return {openSimulator(simulator), true, ""};
   try {
     std::unique_ptr<Device> gpu = openGpu();
-    if (options.trace.enabled)
-      throw InputError("--trace: needs --device=sim, and --device=auto found " +
+    if (const char *option = simulatorOption(options))
+      throw InputError(std::string(option) +
+                       ": needs --device=sim, and --device=auto found " +
                        gpu->info().name);
     return {std::move(gpu), false, ""};
   } catch (const DeviceError &error) {
@@ -249,9 +259,10 @@ ExitCode run::runSession(const RunOptions &options) {
   Inputs inputs = makeInputs(problem, inputOptions);
   const Expectation &expect = options.checkOptions.expect;
   if (expect.o)
-    expect.o->checkFits("--expect-o", inputs.qLen, problem.headDimV);
+    expect.o->checkFits("--expect-o", inputs.qLen, problem.headDimV,
+                        problem.out);
   if (expect.lse)
-    expect.lse->checkFits("--expect-lse", inputs.qLen, 1);
+    expect.lse->checkFits("--expect-lse", inputs.qLen, 1, DType::F32);
   OpenedDevice opened = openDevice(options);
   DeviceInfo info = opened.device->info();
   requireSpec(source, "--target", options.target);

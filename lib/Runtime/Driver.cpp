@@ -60,9 +60,19 @@ std::string driver::describe(const Driver &driver, CUresult error) {
          (text ? std::string(": ") + text : "");
 }
 
+bool driver::isKernelFault(CUresult result) {
+  return result == errorIllegalAddress || result == errorLaunchTimeout ||
+         result == errorAssert ||
+         (result >= errorHardwareStack && result <= errorLaunchFailed);
+}
+
 void driver::check(const Driver &driver, CUresult result, const char *what) {
-  if (result != success)
-    throw DeviceError(std::string(what) + ": " + describe(driver, result));
+  if (result == success)
+    return;
+  std::string text = std::string(what) + ": " + describe(driver, result);
+  if (isKernelFault(result))
+    throw KernelError(text);
+  throw DeviceError(text);
 }
 
 std::string driver::versionText(int version) {

@@ -37,8 +37,18 @@ enum : CUresult {
   errorInvalidImage = 200,
   errorNoBinaryForGpu = 209,
   errorInvalidPtx = 218,
-  errorUnsupportedPtxVersion = 222
+  errorUnsupportedPtxVersion = 222,
+  errorIllegalAddress = 700,
+  errorLaunchTimeout = 702,
+  errorAssert = 710,
+  // To this one: the hardware's stack, an illegal instruction, a misaligned
+  // address, an address space, a program counter, any other exception.
+  errorHardwareStack = 714,
+  errorLaunchFailed = 719
 };
+
+/// A kernel did wrong, and the context is lost.
+bool isKernelFault(CUresult result);
 
 /// CUdevice_attribute.
 enum : int {

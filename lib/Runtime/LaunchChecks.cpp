@@ -299,6 +299,9 @@ static void checkParam(const Param &param, const ParamValue &value) {
     double number = value.isFloat ? value.floatValue : double(value.intValue);
     if (std::isnan(number))
       refuse(field + " = nan: allowed any f32 but nan");
+    if (overflows(DType::F32, number))
+      refuse(field + " = " + spellNumber(number) + ": the number" +
+             overflowText(DType::F32) + "; inf is written inf");
     return;
   }
   if (value.isFloat)
@@ -319,9 +322,9 @@ static void checkParams(const Problem &problem, const LaunchArguments &args) {
     checkParam(*param, value);
   }
   double scale = launchScale(problem, args);
-  if (!(scale > 0) || !std::isfinite(float(scale)))
+  if (!(float(scale) > 0) || !std::isfinite(float(scale)))
     refuse("scale = " + spellNumber(scale) +
-           ": allowed positive finite numbers");
+           ": allowed positive finite numbers of f32");
 }
 
 static std::string describeType(const Problem &problem, const Tensor &tensor,

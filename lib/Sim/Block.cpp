@@ -87,7 +87,8 @@ void Block::run(Progress &progress) {
         warp.fail(launch.program.code[warp.pc], "step-limit", warp.active,
                   "still running after " + std::to_string(warp.steps) +
                       " instructions",
-                  "look for a loop that never ends, or raise the limit");
+                  "look for a loop that never ends, or raise the limit "
+                  "(SimulatorOptions::stepLimit, attn-run --step-limit)");
     }
     progress.left |= warp.state != Warp::State::Done;
   }

@@ -34,7 +34,7 @@ Launch::Launch(const Program &program, const LaunchConfig &config,
 
 void Launch::checkShape() const {
   auto fail = [&](const std::string &message) {
-    throw DeviceError("simulator: kernel '" + program.name + "': " + message);
+    throw ModuleError("simulator: kernel '" + program.name + "': " + message);
   };
   static const char axes[] = "xyz";
   uint64_t count = 1;
@@ -71,7 +71,7 @@ void Launch::checkShape() const {
 
 void Launch::setCluster() {
   auto fail = [&](const std::string &message) {
-    throw DeviceError("simulator: kernel '" + program.name + "': " + message);
+    throw ModuleError("simulator: kernel '" + program.name + "': " + message);
   };
   auto text = [](const uint32_t *extents) {
     return std::to_string(extents[0]) + " x " + std::to_string(extents[1]) +
@@ -105,7 +105,7 @@ void Launch::setCluster() {
 
 void Launch::bindParameters() {
   if (config.arguments.size() != program.parameters.size())
-    throw DeviceError("simulator: kernel '" + program.name + "' takes " +
+    throw ModuleError("simulator: kernel '" + program.name + "' takes " +
                       std::to_string(program.parameters.size()) +
                       " arguments, found " +
                       std::to_string(config.arguments.size()));
@@ -114,7 +114,7 @@ void Launch::bindParameters() {
     const ParameterSlot &slot = program.parameters[i];
     const std::vector<uint8_t> &bytes = config.arguments[i];
     if (bytes.size() != slot.bytes)
-      throw DeviceError("simulator: argument " + std::to_string(i) +
+      throw ModuleError("simulator: argument " + std::to_string(i) +
                         " of kernel '" + program.name + "' has " +
                         std::to_string(bytes.size()) + " bytes, expected " +
                         std::to_string(slot.bytes) + " ('" + slot.name + "')");
@@ -152,7 +152,7 @@ void Launch::run() {
                      (findings.size() == 1 ? "" : "s");
   for (const SimFinding &finding : findings)
     text += "\n  " + finding.str();
-  throw DeviceError(text);
+  throw KernelError(text);
 }
 
 void Launch::work() {

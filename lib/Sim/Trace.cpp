@@ -85,10 +85,11 @@ void Launch::checkTrace() const {
   uint64_t warps = (threadCount + warpSize - 1) / warpSize;
   auto require = [&](const char *what, uint64_t asked, uint64_t have) {
     if (asked >= have)
-      throw DeviceError("simulator: kernel '" + program.name +
+      throw ModuleError("simulator: kernel '" + program.name +
                         "' is traced in " + what + " " + std::to_string(asked) +
-                        ", but the launch has " + std::to_string(have) + ": " +
-                        "expected 0 to " + std::to_string(have - 1));
+                        ", but the launch has " + std::to_string(have) +
+                        ": expected BLOCK:WARP with a " + what + " of 0 to " +
+                        std::to_string(have - 1));
   };
   require("block", trace.block, count);
   require("warp", trace.warp, warps);

@@ -25,6 +25,8 @@ int main(int argc, char **argv) {
     return runSession(parseOptions(argc, argv));
   } catch (const ModuleError &error) {
     return report(error.what(), BadInput);
+  } catch (const KernelError &error) {
+    return report(error.what(), CheckFailed);
   } catch (const DeviceError &error) {
     return report(error.what(), NoDevice);
   } catch (const std::bad_alloc &) {

@@ -40,6 +40,11 @@ double roundTo(DType type, double value);
 
 /// The largest finite value of a floating-point type.
 double maxFinite(DType type);
+/// A number of a command line or a file that a floating-point type does not
+/// hold: finite, but rounding leaves the type's finite values.
+bool overflows(DType type, double value);
+/// " is beyond the largest f32, 3.40282e+38", for messages about such a number.
+std::string overflowText(DType type);
 
 /// The distance between the two values of a floating-point type that enclose
 /// |value| (the spacing of its binade; the smallest subnormal near 0). Past the

@@ -30,9 +30,16 @@ public:
   using std::runtime_error::runtime_error;
 };
 
-/// PTX that the device refuses, or a launch that does not fit it: the package
-/// is at fault and not the machine.
+/// PTX that the device refuses, a launch that does not fit it, or a trace of
+/// what the launch does not have: what was asked for is at fault and not the
+/// machine.
 class ModuleError : public DeviceError {
+public:
+  using DeviceError::DeviceError;
+};
+
+/// The kernel itself did wrong: it faulted, or the simulator found something.
+class KernelError : public DeviceError {
 public:
   using DeviceError::DeviceError;
 };

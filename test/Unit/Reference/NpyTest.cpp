@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -126,6 +127,21 @@ TEST(Npy, WideFloatsAreRoundedWithANote) {
   converted = convertNpy(readNpy(file.path), DType::F16, {1});
   EXPECT_EQ(loadElement(DType::F16, converted.bytes.data(), 0),
             roundTo(DType::F16, double(0.1f)));
+}
+
+TEST(Npy, FloatsMustFit) {
+  TemporaryFile file;
+  double values[] = {-INFINITY, 65519, -65520};
+  file.write(header(dict("<f8", "(3,)")) + bytesOf(values, 24));
+  convertNpy(readNpy(file.path), DType::F32, {3});
+  expectError([&] { convertNpy(readNpy(file.path), DType::F16, {3}); },
+              "-65520 at (2,) is beyond the largest f16, 65504");
+  // The largest e4m3 is 448; half a step beyond it does not round to it.
+  values[1] = 463;
+  values[2] = 464;
+  file.write(header(dict("<f8", "(3,)")) + bytesOf(values, 24));
+  expectError([&] { convertNpy(readNpy(file.path), DType::E4M3, {3}); },
+              "464 at (2,) is beyond the largest e4m3, 448");
 }
 
 TEST(Npy, IntegersMustFit) {

@@ -182,6 +182,42 @@ TEST(Inputs, Tensors) {
             "--tensor x: the spec has no tensor of that name (it has slope)");
 }
 
+TEST(Inputs, NumbersThatATypeDoesNotHold) {
+  Problem spec = problem();
+  Tensor slope;
+  slope.name = "slope";
+  slope.dims = {{DimKind::Heads, 0}};
+  spec.tensors = {slope};
+  InputOptions options;
+  options.tensors = {{"slope", "1,2,3,-3e39"}};
+  EXPECT_EQ(messageOf([&] { makeInputs(spec, options); }),
+            "--tensor slope=1,2,3,-3e39: -3e39 is beyond the largest f32, "
+            "3.40282e+38");
+  options.tensors = {{"slope", "inf"}};
+  makeInputs(spec, options);
+  for (DType type : {DType::BF16, DType::F16}) {
+    spec.dtype = spec.kvDtype = type;
+    std::string largest =
+        type == DType::F16 ? "f16, 65504" : "bf16, 3.38953e+38";
+    for (const char *fill : {"1e39", "normal:1e39", "iota:-1e39", "0,2=1e39"}) {
+      options.v.fill = FillSpec::parse("--v-fill", fill);
+      std::string message = messageOf([&] { makeInputs(spec, options); });
+      EXPECT_NE(message.find("is beyond the largest " + largest),
+                std::string::npos)
+          << fill << ": " << message;
+    }
+    options.v.fill = FillSpec::parse("--v-fill", "-inf,2=nan");
+    makeInputs(spec, options);
+  }
+  options.v.fill = FillSpec::parse("--v-fill", "65519.9");
+  makeInputs(spec, options); // rounds to 65504
+  options.v.fill = FillSpec::parse("--v-fill", "65520");
+  EXPECT_EQ(messageOf([&] { makeInputs(spec, options); }),
+            "--v-fill: 65520 is beyond the largest f16, 65504");
+  EXPECT_EQ(messageOf([] { FillSpec::parse("--q-fill", "mod:1e300"); }),
+            "--q-fill=mod:1e300: the modulus is a positive integer");
+}
+
 TEST(Inputs, IntegerTensorsTakeIntegers) {
   Problem spec = problem();
   Tensor length;

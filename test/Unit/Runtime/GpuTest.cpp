@@ -209,6 +209,19 @@ TEST_F(GpuTest, TimingReleasesItsEvents) {
   EXPECT_THROW(gpu->timeMilliseconds(nullptr, 1, body, &runs), DeviceError);
   EXPECT_EQ(messageOf<DeviceError>([&] { gpu->synchronize(); }),
             "running a kernel: CUDA_ERROR_OF_THE_FAKE: as told");
+  // The kernel's own fault, unlike what the machine lacks.
+  for (int fault : {700, 702, 710, 715, 719}) {
+    fake->synchronizeResult = fault;
+    EXPECT_THROW(gpu->synchronize(), KernelError) << fault;
+  }
+  fake->synchronizeResult = 2;
+  try {
+    gpu->synchronize();
+    ADD_FAILURE();
+  } catch (const KernelError &) {
+    ADD_FAILURE();
+  } catch (const DeviceError &) {
+  }
   EXPECT_EQ(fake->events, 0);
 }
 

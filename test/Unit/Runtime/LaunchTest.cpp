@@ -8,6 +8,7 @@
 #include "Fixtures.h"
 #include "RecordingDevice.h"
 
+#include <cmath>
 #include <cstring>
 #include <functional>
 
@@ -173,6 +174,18 @@ TEST(Launch, Params) {
               a.params["slope"] = ParamValue::ofFloat(0.0 / 0.0);
             }),
             "param 'slope' = nan: allowed any f32 but nan");
+  EXPECT_EQ(refusal([](LaunchArguments &a) {
+              a.params["slope"] = ParamValue::ofFloat(-3e39);
+            }),
+            "param 'slope' = -3e+39: the number is beyond the largest f32, "
+            "3.40282e+38; inf is written inf");
+  // Infinities are f32s, and the largest double that rounds to a finite one.
+  for (double value :
+       std::initializer_list<double>{INFINITY, -INFINITY, 3.4028235e38}) {
+    LaunchArguments arguments = smallArguments();
+    arguments.params["slope"] = ParamValue::ofFloat(value);
+    EXPECT_NO_THROW(plan(arguments)) << value;
+  }
 }
 
 TEST(Launch, BoolParamIsZeroOrOne) {
@@ -197,7 +210,7 @@ TEST(Launch, ScaleParam) {
                   a.params["slope"] = ParamValue::ofFloat(0);
                 },
                 package),
-            "scale = 0: allowed positive finite numbers");
+            "scale = 0: allowed positive finite numbers of f32");
 }
 
 TEST(Launch, Tensors) {
