@@ -28,7 +28,9 @@ import sys
 import tempfile
 from dataclasses import dataclass
 
-from equivalent_mutants import Equivalents, contexts_of
+from copy_groups import commits_to_spare
+from equivalent_mutants import TO_SPARE, Equivalents, contexts_of
+from wgmma_fences import fences_to_spare
 
 # A statement: guard, opcode, operands.
 STATEMENT = re.compile(r"(?P<guard>@!?[%\w]+\s+)?(?P<opcode>[a-z][\w.:]*)(?P<operands>[^;{}]*(\{[^;}]*\}[^;{}]*)*);")
@@ -45,9 +47,8 @@ TRANSACTION_STEP = 16
 class Mutant:
     line: int
     opcode: str
-    ordinal: int  # among the kernel's statements with this opcode, from 1
     change: str
-    context: str  # what stands before and behind: equivalent_mutants.py
+    places: tuple  # names of the place in equivalent_mutants.py, its context first
     statement: str
     text: str  # of the whole kernel
     trapped: str  # the same with a trap in place of the statement
@@ -97,6 +98,7 @@ def mutants_of(ptx):
     count = {}
     statements = statements_of(ptx)
     contexts = contexts_of([match["opcode"] for match in statements])
+    spare = {"cp.async.commit_group": commits_to_spare(ptx), "wgmma.fence.sync.aligned": fences_to_spare(ptx)}
     for match, context in zip(statements, contexts):
         opcode = match["opcode"]
         if not SYNCHRONIZATION.match(opcode):
@@ -110,9 +112,12 @@ def mutants_of(ptx):
             replacement += "\n" * (statement.count("\n") - replacement.count("\n"))
             return ptx[: match.start()] + replacement + ptx[match.end() :]
 
+        places = [context, f"#{count[opcode]}"]
+        if count[opcode] in spare.get(opcode, ()):
+            places.append(TO_SPARE)
         trapped = replaced(f"{match['guard'] or ''}trap;")
         for change, replacement in changes_of(statement, opcode, match["operands"]):
-            yield Mutant(line, opcode, count[opcode], change, context, shown, replaced(replacement), trapped)
+            yield Mutant(line, opcode, change, tuple(places), shown, replaced(replacement), trapped)
 
 
 class Runner:
@@ -136,9 +141,10 @@ class Runner:
         """(check, line) of the first finding of the first run that has one; None when all are silent."""
         contents = ptx
         if self.package:
-            kernels = list(self.package["kernels"])
-            kernels[self.kernel] = dict(kernels[self.kernel], ptx=ptx)
-            contents = json.dumps(dict(self.package, kernels=kernels))
+            # No other kernel may take the launch, and this one takes every one.
+            mutated = dict(self.package["kernels"][self.kernel], ptx=ptx, guards=[])
+            others = [kernel for kernel in self.package["kernels"] if kernel["role"] != "attention"]
+            contents = json.dumps(dict(self.package, kernels=[mutated, *others], chooser=[mutated["name"]]))
         with tempfile.NamedTemporaryFile("w", suffix=self.file.suffix) as file:
             file.write(contents)
             file.flush()
@@ -170,7 +176,7 @@ class Runner:
             return Verdict(mutant, "equivalent" if reason else "unreached", reason or "no run comes to it")
         if reason:
             return Verdict(mutant, "equivalent", reason)
-        return Verdict(mutant, "missed", f"{mutant.opcode} | {mutant.change} | {mutant.context} | #{mutant.ordinal}")
+        return Verdict(mutant, "missed", " | ".join([mutant.opcode, mutant.change, *mutant.places]))
 
 
 WORDS = {

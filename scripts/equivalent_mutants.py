@@ -14,6 +14,7 @@ import re
 
 PATH = pathlib.Path(__file__).with_suffix(".txt")
 AROUND = 2  # landmarks on either side
+TO_SPARE = "to spare"  # the place of what copy_groups.py and wgmma_fences.py prove
 
 # The first that matches names the landmark. Statements without one do not count.
 LANDMARKS = [
@@ -79,6 +80,10 @@ def contexts_of(opcodes):
     return contexts
 
 
+def matches(name, patterns):
+    return any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
+
+
 class Equivalents:
     """The lines for one group of kernels."""
 
@@ -90,14 +95,15 @@ class Equivalents:
             fields = [field.strip() for field in line.split("|", 4)]
             if len(fields) != 5:
                 raise SystemExit(f"{PATH}:{number}: expected kernels | opcode | change | place | reason")
-            if any(fnmatch.fnmatchcase(group, kernels.strip()) for kernels in fields[0].split(",")):
+            patterns = [pattern.strip() for pattern in fields[0].split(",")]
+            without = [pattern[1:] for pattern in patterns if pattern.startswith("!")]
+            if matches(group, patterns) and not matches(group, without):
                 self.lines.append(fields[1:])
 
     def reason(self, mutant, change=None):
         """Why the mutant may live, or None; `change` in place of its own."""
-        places = (mutant.context, f"#{mutant.ordinal}")
         for opcode, which, place, reason in self.lines:
             if fnmatch.fnmatchcase(mutant.opcode, opcode) and which == (change or mutant.change):
-                if any(fnmatch.fnmatchcase(where, place) for where in places):
+                if any(fnmatch.fnmatchcase(where, place) for where in mutant.places):
                     return reason
         return None
