@@ -14,6 +14,8 @@
 
 #include <gtest/gtest.h>
 
+#include <thread>
+
 using namespace attn;
 
 namespace {
@@ -78,6 +80,78 @@ TEST(Compile, ExplainsItself) {
   EXPECT_NE(diagnostics.find("remark: schedule fa2, tile 128 x 48"),
             std::string::npos)
       << diagnostics;
+}
+
+const char *const causal = "attention causal {\n"
+                           "  dtype bf16\n"
+                           "  heads 8 / 2\n"
+                           "  head_dim 64\n"
+                           "  mask (q, k) = k <= q\n"
+                           "}\n";
+
+std::vector<std::string> kernelNames(const Package &package) {
+  std::vector<std::string> names;
+  for (const Kernel &kernel : package.kernels)
+    names.push_back(kernel.name);
+  return names;
+}
+
+TEST(Compile, APackageHoldsEveryAlternative) {
+  std::string diagnostics;
+  CompileOptions options;
+  options.target = "sm_90a";
+  options.explain = true;
+  std::optional<Package> package = compile(parse(causal), options, diagnostics);
+  ASSERT_TRUE(package) << diagnostics;
+  EXPECT_EQ(
+      kernelNames(*package),
+      (std::vector<std::string>{"causal", "causal_m192", "causal_cp_async"}));
+  EXPECT_EQ(package->chooser, (std::vector<std::string>{"causal_m192", "causal",
+                                                        "causal_cp_async"}));
+  ASSERT_EQ(package->kernels[1].guards.size(), 1u);
+  EXPECT_EQ(toString(package->kernels[1].guards[0]), "q_len >= 4096");
+  EXPECT_EQ(package->kernels[1].workItems[2].divisor, 192);
+  // Each is told once, by the thread that selects.
+  EXPECT_EQ(llvm::StringRef(diagnostics).count("remark: alternative"), 2u);
+  EXPECT_EQ(llvm::StringRef(diagnostics).count("remark: schedule"), 1u);
+  for (const Kernel &kernel : package->kernels)
+    EXPECT_NE(kernel.ptx.find(".entry " + kernel.name + "("),
+              std::string::npos);
+  bool hasMap = false;
+  for (const KernelArgument &argument : package->kernels[2].arguments)
+    hasMap |= argument.type == ArgumentType::TensorMap;
+  EXPECT_FALSE(hasMap);
+  // One alone is the same kernel, for every length.
+  options.alternative = "m192";
+  std::optional<Package> alone = compile(parse(causal), options, diagnostics);
+  ASSERT_TRUE(alone) << diagnostics;
+  EXPECT_EQ(kernelNames(*alone), std::vector<std::string>{"causal_m192"});
+  EXPECT_TRUE(alone->chooser.empty() && alone->kernels[0].guards.empty());
+  EXPECT_EQ(alone->kernels[0].ptx, package->kernels[1].ptx);
+  options.alternative = "m64";
+  EXPECT_FALSE(compile(parse(causal), options, diagnostics));
+}
+
+/// The compiler has no state of its own.
+TEST(Compile, ThreadsCompileTheSamePackage) {
+  constexpr int threads = 4;
+  CompileOptions options;
+  options.target = "sm_90a";
+  Problem problem = parse(causal);
+  auto once = [&] {
+    std::string diagnostics;
+    std::optional<Package> package = compile(problem, options, diagnostics);
+    return package ? toJson(*package) : diagnostics;
+  };
+  std::vector<std::string> texts(threads);
+  std::vector<std::thread> workers;
+  for (std::string &text : texts)
+    workers.emplace_back([&] { text = once(); });
+  for (std::thread &worker : workers)
+    worker.join();
+  std::string expected = once();
+  for (const std::string &text : texts)
+    EXPECT_TRUE(text == expected);
 }
 
 struct Refusal {
