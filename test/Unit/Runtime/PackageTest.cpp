@@ -10,6 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <functional>
 
 using namespace attn;
@@ -369,6 +370,62 @@ TEST(Package, RolesThatDoNotBelongTogether) {
   root["chooser"] = {"list"};
   EXPECT_EQ(messageOf<PackageError>([&] { packageFromJson(root.dump()); }),
             "malformed package: chooser: \"list\" is an auxiliary kernel");
+}
+
+/// Every value of a manifest in turn becomes every kind of other value, or
+/// goes: a package is read or refused, and never anything else.
+TEST(Package, AnyFieldMayBeAnything) {
+  const std::vector<json> others = {nullptr,
+                                    true,
+                                    -1,
+                                    0,
+                                    2.5,
+                                    uint64_t(1) << 63,
+                                    INT64_MIN,
+                                    "",
+                                    "q",
+                                    "x",
+                                    json::array(),
+                                    json::object(),
+                                    json::array({"q_len", 0}),
+                                    {{"ceildiv", {"q_len", 7}}}};
+  for (const Package &package : {fullPackage(), listPackage()}) {
+    const json whole = json::parse(toJson(package));
+    // Trees of the problem are ProblemJson's, and tested there.
+    std::vector<json::json_pointer> places;
+    const json flat = whole.flatten();
+    for (const auto &field : flat.items()) {
+      json::json_pointer place(field.key());
+      for (; !place.empty(); place.pop_back())
+        if (std::find(places.begin(), places.end(), place) == places.end())
+          places.push_back(place);
+    }
+    size_t refused = 0, read = 0;
+    auto tryReading = [&](const json &root) {
+      try {
+        packageFromJson(root.dump());
+        ++read;
+      } catch (const PackageError &) {
+        ++refused;
+      }
+    };
+    for (const json::json_pointer &place : places) {
+      for (const json &other : others) {
+        json root = whole;
+        root[place] = other;
+        tryReading(root);
+      }
+      json root = whole;
+      json &parent = root[place.parent_pointer()];
+      if (parent.is_object())
+        parent.erase(place.back());
+      else
+        parent.erase(std::stoul(place.back()));
+      tryReading(root);
+    }
+    EXPECT_GT(refused, 1000u);
+    EXPECT_GT(read, 10u);
+  }
 }
 
 TEST(Package, TruncationNeverCrashes) {
