@@ -71,12 +71,26 @@ tile::ReduceOp findRowMax(tile::MaskOp mask) {
   return nullptr;
 }
 
+/// Whether the computation alone uses what a tile before has left: otherwise
+/// something was done with it already (the product of the tile before, which
+/// attn-overlap-gemms puts in front), and a hidden tile does not leave it as it
+/// was.
+bool startsFrom(ArrayRef<Operation *> computation, tile::ForKeysOp keys) {
+  Block &body = keys.getBody().front();
+  for (Value value : keys.getIterArgs())
+    if (isa<tile::ValType>(value.getType()))
+      for (Operation *user : value.getUsers())
+        if (!llvm::is_contained(computation, body.findAncestorOpInBlock(*user)))
+          return false;
+  return true;
+}
+
 void guard(tile::ForKeysOp keys, tile::MaskOp mask) {
   tile::ReduceOp rowMax = findRowMax(mask);
   if (!rowMax)
     return;
   SmallVector<Operation *> computation = computationAfter(rowMax);
-  if (computation.empty())
+  if (computation.empty() || !startsFrom(computation, keys))
     return;
   Location loc = mask.getLoc();
   Operation *first = computation.front();
