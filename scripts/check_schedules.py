@@ -6,10 +6,10 @@
 scripts/check_schedules.py --device sim build/tools/attn-run/attn-run
 scripts/check_schedules.py --device sim --filter d256 ATTN_RUN
 
-Two products. What multiplies x what loads x who loads x overlap x turns x consumers, for
-each target (the table of docs/AddingASchedule.md); and, with what schedule fa3 takes for
+Three products. What multiplies x what loads x who loads x overlap x turns x consumers, for
+each target (the table of docs/AddingASchedule.md); with what schedule fa3 takes for
 the first three, kernels (masks, a score, groups, head dims) x overlap x turns x consumers
-x stages. A combination that the compiler must refuse is expected to be refused, with its
+x stages; and maxima, of logits that grow, x what multiplies, loads and overlaps. A combination that the compiler must refuse is expected to be refused, with its
 message.
 
 Tiles are small, so that few keys make several of them.
@@ -29,6 +29,7 @@ import tempfile
 
 TARGETS = ("sm_90a", "sm_80")  # with and without wgmma and TMA
 OVERLAPS, TURNS, CONSUMERS, STAGES = (0, 1), (False, True), (1, 2, 3), (1, 2, 3)
+MAXIMA = ("exact", "lazy", "stale")
 MMAS, LOADERS, PRODUCERS = ("sync", "wgmma"), ("cp_async", "tma"), (False, True)
 
 SPEC = """import "std"
@@ -36,7 +37,7 @@ attention {name} {{
   dtype {dtype}
   heads {heads}
   head_dim {dim}
-  schedule {family} (tile = {rows} x {keys}, stages = {stages}, consumers = {consumers}, overlap = {overlap}, turns = {turns}, persistent = {persistent}, mma = {mma}, loader = {loader}, producer = {producer})
+  schedule {family} (tile = {rows} x {keys}, stages = {stages}, consumers = {consumers}, overlap = {overlap}, turns = {turns}, persistent = {persistent}, mma = {mma}, loader = {loader}, producer = {producer}, max = {max})
   {fields}
 }}
 """
@@ -84,6 +85,13 @@ EVERYWHERE = [
 ]
 
 
+# For every `max`: tiles in which it grows, much or little, and hidden ones.
+HELD = [
+    Kernel("held", "score (s, q, k) = s - (k / 32 % 3) * 9.0  mask causal", heads="4 / 2", dtype="f16"),
+    Kernel("held_1", "score (s, k) = s - (k / 32) * 100.0  mask (i, k) = k % 50 > i % 60", stages=1),
+]
+
+
 @dataclasses.dataclass(frozen=True)
 class Schedule:
     overlap: int
@@ -94,12 +102,13 @@ class Schedule:
     mma: str = "wgmma"
     loader: str = "tma"
     producer: bool = True
+    max: str = "exact"
 
     def __str__(self):
         turns = "turns" if self.turns else "no turns"
         loads = "producer" if self.producer else "self-fed"
         return (f"{self.target}, {self.mma}, {self.loader}, {loads}, overlap {self.overlap}, {turns}, "
-                f"consumers {self.consumers}, stages {self.stages}")
+                f"consumers {self.consumers}, stages {self.stages}, max {self.max}")
 
 
 def refusal(kernel, schedule):
@@ -144,6 +153,9 @@ def products():
         yield knobs[0], Schedule(*knobs[1:])
     for kernel, *knobs in itertools.product(EVERYWHERE, OVERLAPS, TURNS, CONSUMERS, TARGETS, MMAS, LOADERS, PRODUCERS):
         yield kernel, Schedule(*knobs[:3], kernel.stages, *knobs[3:])
+    for kernel, most, mma, loader, producer, overlap in itertools.product(HELD, MAXIMA, MMAS, LOADERS, PRODUCERS, OVERLAPS):
+        consumers = 1 + overlap  # with turns where there are two
+        yield kernel, Schedule(overlap, consumers > 1, consumers, kernel.stages, "sm_90a", mma, loader, producer, most)
 
 
 def combinations(options):

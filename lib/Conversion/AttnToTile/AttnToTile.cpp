@@ -290,6 +290,18 @@ private:
     return loop;
   }
 
+  /// The exponent of the largest weight for which a former maximum is held, or
+  /// null. It fits the weights' type. Sums of weights and O grow as much, so
+  /// that no type, however wide, is given more than f16 has.
+  IntegerAttr heldWeights() {
+    if (schedule.getMax().value_or(ir::MaxMode::Exact) == ir::MaxMode::Exact)
+      return {};
+    auto type = cast<FloatType>(kernel.getDtype());
+    return builder.getI64IntegerAttr(
+        std::min(APFloat::semanticsMaxExponent(type.getFloatSemantics()),
+                 APFloat::semanticsMaxExponent(APFloat::IEEEhalf())));
+  }
+
   void buildStep(Value query, Value k0, ValueRange carried) {
     Value key = tile::LoadOp::create(builder, loc, keyTile, keys, k0);
     Value logits = tile::DotOp::create(
@@ -300,7 +312,8 @@ private:
     logits = buildMask(logits, k0);
     auto step = tile::SoftmaxStepOp::create(
         builder, loc, logits, carried[0], carried[1], factor, slope,
-        slope ? buildRampBase(k0) : Value());
+        slope ? buildRampBase(k0) : Value(), heldWeights(),
+        schedule.getMax() == ir::MaxMode::Stale);
     Value acc =
         tile::RescaleOp::create(builder, loc, carried[2], step.getAlpha());
     // P is rounded once, to the type of V (docs/Numerics.md).

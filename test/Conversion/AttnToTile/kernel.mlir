@@ -130,3 +130,41 @@ attn.kernel @lse attributes {dtype = bf16, out = bf16, heads = 2 : i64, kv_heads
 // CHECK: %[[VIEW:.*]] = tile.make_view "lse"
 // CHECK: tile.store %[[LSE]], %[[VIEW]]
 // CHECK-NOT: tile.store
+
+// -----
+
+// Row maxima are held up to the largest power of two of f16, also where the type
+// of the weights has more.
+module attributes {attn.level = #attn.level<attn>, attn.target = "sm_80"} {
+// CHECK-LABEL: gpu.func @lazy
+// CHECK: tile.softmax_step {{.*}} factor %{{[^ ]*}} held 15 :
+attn.kernel @lazy attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 4 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<fa2, tile = 64x32, warps = 2, stages = 1, max = lazy>} {
+  attn.bounds visible 1 {
+  ^bb0(%b: i32, %h: i32, %g: i32, %q_first: i32, %q_last: i32, %q_len: i32, %k_len: i32):
+    %zero = arith.constant 0 : i32
+    attn.yield %zero, %k_len, %k_len : i32, i32, i32
+  }
+  attn.factor {
+    %c = arith.constant 0.125 : f32
+    attn.yield %c : f32
+  }
+}
+}
+
+// -----
+
+module attributes {attn.level = #attn.level<attn>, attn.target = "sm_80"} {
+// CHECK-LABEL: gpu.func @stale
+// CHECK: tile.softmax_step {{.*}} factor %{{[^ ]*}} held 15 early :
+attn.kernel @stale attributes {dtype = f16, out = f16, heads = 4 : i64, kv_heads = 4 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<fa2, tile = 64x32, warps = 2, stages = 1, max = stale>} {
+  attn.bounds visible 1 {
+  ^bb0(%b: i32, %h: i32, %g: i32, %q_first: i32, %q_last: i32, %q_len: i32, %k_len: i32):
+    %zero = arith.constant 0 : i32
+    attn.yield %zero, %k_len, %k_len : i32, i32, i32
+  }
+  attn.factor {
+    %c = arith.constant 0.125 : f32
+    attn.yield %c : f32
+  }
+}
+}

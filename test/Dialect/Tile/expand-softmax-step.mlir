@@ -73,6 +73,91 @@ gpu.func @ramp(%x: !x, %m: !row, %l: !part, %base: !row, %c: f32, %slope: f32) k
   gpu.return
 }
 
+// A maximum that is held: asked for is only whether the largest weight would
+// exceed 2^15, by what is known in each class of keys. The rest is under a choice.
+// CHECK-LABEL: gpu.func @held
+// CHECK-SAME: (%[[X:.*]]: !tile.val<[q:128, k:64] x f32>, %[[M:.*]]: !tile.val<[q:128] x f32>, %[[L:.*]]: !tile.val<[q:128, r:4] x f32>, %[[O:.*]]: !tile.val<[q:128, v:96] x f32>, %[[C:.*]]: f32)
+gpu.func @held(%x: !x, %m: !row, %l: !part, %o: !acc, %c: f32) kernel {
+  // CHECK-NEXT: %[[LANE:.*]] = tile.reduce max %[[X]] over "k" : {{.*}} -> <[q:128, r:4] x f32>
+  // The exponent of the largest weight, fused as that of every weight is.
+  // CHECK-NEXT: %[[OLDSHIFT:.*]] = tile.map %[[M]] :
+  // CHECK-NEXT: ^bb0(%[[ME:.*]]: f32):
+  // CHECK-NEXT: %[[PROD:.*]] = arith.mulf %[[ME]], %[[C]]
+  // CHECK-NEXT: arith.negf %[[PROD]]
+  // CHECK: %[[EXCESS:.*]] = tile.map %[[LANE]], %[[OLDSHIFT]] :
+  // CHECK-NEXT: ^bb0(%[[LE:.*]]: f32, %[[SE:.*]]: f32):
+  // CHECK-NEXT: %[[LARGEST:.*]] = math.fma %[[LE]], %[[C]], %[[SE]]
+  // CHECK-NEXT: %[[LIMIT:.*]] = arith.constant 1.500000e+01 : f32
+  // CHECK-NEXT: arith.cmpf ogt, %[[LARGEST]], %[[LIMIT]]
+  // CHECK: %[[GROWN:.*]] = tile.any %[[EXCESS]] ne 0.000000e+00
+  // CHECK-NEXT: %[[NEW:.*]]:2 = scf.if %[[GROWN]]
+  // CHECK-NEXT: %[[TILEMAX:.*]] = tile.reduce max %[[LANE]] over "r"
+  // CHECK-NEXT: %[[ROWMAX:.*]] = tile.map %[[M]], %[[TILEMAX]] :
+  // CHECK: %[[NEWSHIFT:.*]] = tile.map %[[ROWMAX]] :
+  // CHECK: %[[ALPHA:.*]] = tile.map %[[M]], %[[NEWSHIFT]] :
+  // CHECK: scf.yield %[[ROWMAX]], %[[ALPHA]]
+  // CHECK-NEXT: } else {
+  // CHECK-NEXT: %[[ONE:.*]] = arith.constant 1.000000e+00 : f32
+  // CHECK-NEXT: %[[ONES:.*]] = tile.fill %[[ONE]]
+  // CHECK-NEXT: scf.yield %[[M]], %[[ONES]]
+  // CHECK: %[[SHIFT:.*]] = tile.map %[[NEW]]#0 :
+  // CHECK: %[[P:.*]] = tile.map %[[X]], %[[SHIFT]] :
+  // CHECK: %[[SUMS:.*]] = tile.reduce add %[[P]] over "k"
+  // CHECK-NEXT: tile.map %[[L]], %[[NEW]]#1, %[[SUMS]] :
+  %p, %m1, %l1, %alpha = tile.softmax_step %x, %m, %l factor %c held 15 : !x, !row, !part -> !x, !row, !part, !row
+  // CHECK: scf.if %[[GROWN]]
+  // CHECK-NEXT: %[[O1:.*]] = tile.map %[[O]], %[[NEW]]#1 :
+  // CHECK: scf.yield %[[O1]]
+  // CHECK-NEXT: } else {
+  // CHECK-NEXT: scf.yield %[[O]]
+  // CHECK-NOT: math.exp2
+  // CHECK-NOT: tile.rescale
+  %o1 = tile.rescale %o, %alpha : !acc, !row
+  gpu.return
+}
+
+// Early weights are relative to the old maximum, and made again from the logits
+// where it is not held.
+// CHECK-LABEL: gpu.func @early
+// CHECK-SAME: (%[[X:.*]]: !tile.val<[q:128, k:64] x f32>, %[[M:.*]]: !tile.val<[q:128] x f32>, %[[L:[^ ]*]]: {{.*}}, %[[C:.*]]: f32)
+gpu.func @early(%x: !x, %m: !row, %l: !part, %c: f32) kernel {
+  // CHECK: %[[GROWN:.*]] = tile.any
+  // CHECK-NEXT: %[[SHIFT:.*]] = tile.map %[[M]] :
+  // CHECK: %[[EARLY:.*]] = tile.map %[[X]], %[[SHIFT]] :
+  // CHECK: math.exp2
+  // CHECK: %[[EARLYSUMS:.*]] = tile.reduce add %[[EARLY]]
+  // CHECK-NEXT: %[[NEW:.*]]:4 = scf.if %[[GROWN]]
+  // CHECK: %[[NEWSHIFT:.*]] = tile.map %{{[^ ,]*}} :
+  // CHECK: arith.negf
+  // CHECK: %[[AGAIN:.*]] = tile.map %[[X]], %[[NEWSHIFT]] :
+  // CHECK: %[[AGAINSUMS:.*]] = tile.reduce add %[[AGAIN]]
+  // CHECK-NEXT: scf.yield %{{.*}}, %{{.*}}, %[[AGAIN]], %[[AGAINSUMS]]
+  // CHECK: scf.yield %[[M]], %{{.*}}, %[[EARLY]], %[[EARLYSUMS]]
+  // CHECK: tile.map %[[L]], %[[NEW]]#1, %[[NEW]]#3 :
+  // CHECK-NOT: math.exp2
+  // CHECK: gpu.return
+  %p, %m1, %l1, %alpha = tile.softmax_step %x, %m, %l factor %c held 15 early : !x, !row, !part -> !x, !row, !part, !row
+  gpu.return
+}
+
+// With a ramp too the test adds what the weights add, in the same order.
+// CHECK-LABEL: gpu.func @held_ramp
+// CHECK-SAME: %[[M:[^:]*]]: !tile.val<[q:128] x f32>, %{{[^:]*}}: !tile.val<[q:128, r:4] x f32>, %{{[^:]*}}: !tile.val<[q:128] x f32>, %[[C:[^:]*]]: f32
+gpu.func @held_ramp(%x: !x, %m: !row, %l: !part, %base: !row, %c: f32, %slope: f32) kernel {
+  // CHECK: %[[BASE:.*]] = tile.map %{{.*}} index "r"
+  // CHECK: %[[LANE:.*]] = tile.reduce max
+  // CHECK: %[[OLDSHIFT:.*]] = tile.map %[[M]] :
+  // CHECK: %[[OFFSET:.*]] = tile.map %[[BASE]], %[[OLDSHIFT]] :
+  // CHECK: math.fma
+  // CHECK: tile.map %[[LANE]], %[[OFFSET]] :
+  // CHECK: scf.if
+  // CHECK-NEXT: %[[SUM:.*]] = tile.map %[[LANE]], %[[BASE]] :
+  // CHECK: arith.addf
+  // CHECK: tile.reduce max %[[SUM]] over "r"
+  %p, %m1, %l1, %alpha = tile.softmax_step %x, %m, %l factor %c ramp %slope base %base : !row held 15 : !x, !row, !part -> !x, !row, !part, !row
+  gpu.return
+}
+
 // CHECK-LABEL: gpu.func @finalize
 // CHECK-SAME: (%[[O:.*]]: !tile.val<[q:128, v:96] x f32>, %[[M:.*]]: !tile.val<[q:128] x f32>, %[[L:.*]]: !tile.val<[q:128, r:4] x f32>, %[[C:.*]]: f32)
 gpu.func @finalize(%o: !acc, %m: !row, %l: !part, %c: f32) kernel {

@@ -165,3 +165,25 @@ gpu.func @f(%x: !tile.val<[q:128, k:64] x f32>, %m: !tile.val<[q:128] x f32>, %l
   gpu.return
 }
 }
+
+// -----
+
+// T19
+gpu.module @m {
+gpu.func @f(%x: !tile.val<[q:128, k:64] x f32>, %m: !tile.val<[q:128] x f32>, %l: !tile.val<[q:128, r:4] x f32>, %c: f32) {
+  // expected-error @below {{T19: expected to be held up to a power of two from 1 to 126, found 127}}
+  %0:4 = tile.softmax_step %x, %m, %l factor %c held 127 : !tile.val<[q:128, k:64] x f32>, !tile.val<[q:128] x f32>, !tile.val<[q:128, r:4] x f32> -> !tile.val<[q:128, k:64] x f32>, !tile.val<[q:128] x f32>, !tile.val<[q:128, r:4] x f32>, !tile.val<[q:128] x f32>
+  gpu.return
+}
+}
+
+// -----
+
+// T19
+gpu.module @m {
+gpu.func @f(%x: !tile.val<[q:128, k:64] x f32>, %m: !tile.val<[q:128] x f32>, %l: !tile.val<[q:128, r:4] x f32>, %c: f32) {
+  // expected-error @below {{T19: expected early weights in a held step only}}
+  %0:4 = tile.softmax_step %x, %m, %l factor %c early : !tile.val<[q:128, k:64] x f32>, !tile.val<[q:128] x f32>, !tile.val<[q:128, r:4] x f32> -> !tile.val<[q:128, k:64] x f32>, !tile.val<[q:128] x f32>, !tile.val<[q:128, r:4] x f32>, !tile.val<[q:128] x f32>
+  gpu.return
+}
+}

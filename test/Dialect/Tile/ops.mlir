@@ -121,8 +121,12 @@ gpu.func @arithmetic(%Q: !tile.val<[q:128, d:128] x bf16>, %K: !tile.val<[k:64, 
 // CHECK-LABEL: gpu.func @softmax
 gpu.func @softmax(%X: !tile.val<[q:128, k:64] x f32>, %m: !tile.val<[q:128] x f32>,
                   %l: !tile.val<[q:128, r:4] x f32>, %O: !tile.val<[q:128, v:128] x f32>, %c: f32, %s: f32) kernel {
-  // CHECK: %[[W:.*]], %[[NM:.*]], %[[NS:.*]], %[[ALPHA:.*]] = tile.softmax_step %{{.*}}, %{{.*}}, %{{.*}} factor %{{.*}} : <[q:128, k:64] x f32>, <[q:128] x f32>, <[q:128, r:4] x f32> -> <[q:128, k:64] x f32>, <[q:128] x f32>, <[q:128, r:4] x f32>, <[q:128] x f32>
-  %P, %m1, %l1, %alpha = tile.softmax_step %X, %m, %l factor %c
+  // CHECK: %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} = tile.softmax_step %{{.*}}, %{{.*}}, %{{.*}} factor %{{.*}} : <[q:128, k:64] x f32>, <[q:128] x f32>, <[q:128, r:4] x f32> -> <[q:128, k:64] x f32>, <[q:128] x f32>, <[q:128, r:4] x f32>, <[q:128] x f32>
+  %P0, %m0, %l0, %a0 = tile.softmax_step %X, %m, %l factor %c
+      : !tile.val<[q:128, k:64] x f32>, !tile.val<[q:128] x f32>, !tile.val<[q:128, r:4] x f32>
+      -> !tile.val<[q:128, k:64] x f32>, !tile.val<[q:128] x f32>, !tile.val<[q:128, r:4] x f32>, !tile.val<[q:128] x f32>
+  // CHECK: %{{.*}}, %[[NM:.*]], %[[NS:.*]], %[[ALPHA:.*]] = tile.softmax_step %{{.*}}, %{{.*}}, %{{.*}} factor %{{.*}} held 15 early :
+  %P, %m1, %l1, %alpha = tile.softmax_step %X, %m, %l factor %c held 15 early
       : !tile.val<[q:128, k:64] x f32>, !tile.val<[q:128] x f32>, !tile.val<[q:128, r:4] x f32>
       -> !tile.val<[q:128, k:64] x f32>, !tile.val<[q:128] x f32>, !tile.val<[q:128, r:4] x f32>, !tile.val<[q:128] x f32>
   // CHECK: tile.rescale %{{.*}}, %[[ALPHA]] : <[q:128, v:128] x f32>, <[q:128] x f32>

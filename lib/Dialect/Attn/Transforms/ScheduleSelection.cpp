@@ -111,6 +111,12 @@ void ScheduleSelection::takeTile(const TileChoice &row) {
   knobs.warps =
       warps.value_or(isWgmma() ? knobs.tileM / wgmmaRows * warpsPerGroup
                                : warpsFor(knobs.tileM, row.warps));
+  // A row's tile leaves no room for weights beside their logits.
+  max = wish ? wish.getMax().value_or(max) : max;
+  if (max == MaxMode::Stale && !wish.getTileN())
+    while (knobs.tileN > mmaKeys &&
+           registerUse().total() > registers().computer)
+      knobs.tileN -= mmaKeys;
   knobs.turns = row.turns;
   knobs.turns &= !findBroken("turns");
   if (wish)
@@ -156,8 +162,6 @@ std::string ScheduleSelection::ruleFault() const {
   if (const KnobRule *broken = findBrokenRule(knobs, target))
     return formatv("'{0}' {1} (target {2})", broken->knob, broken->reason,
                    StringRef(target.name));
-  if (wish && wish.getMax().value_or(MaxMode::Exact) != MaxMode::Exact)
-    return "'max' is exact in every schedule that is built";
   return "";
 }
 
@@ -200,42 +204,51 @@ std::string ScheduleSelection::sharedFault() const {
                  StringRef(target.name), target.sharedBytesPerBlock);
 }
 
-/// Accumulators live in registers. Where they alone exceed what a thread has,
-/// every step would go through memory.
-std::string ScheduleSelection::registerFault() const {
+/// Registers of a thread that computes, by what lies in them.
+ScheduleSelection::RegisterUse ScheduleSelection::registerUse() const {
   // The wgmma pipeline holds the weights beside the logits, and about this many
   // registers for all else (ptxas 13.0, spike).
   constexpr int64_t others = 26;
   int64_t threads = knobs.warps * lanes;
   int64_t o = knobs.tileM * int64_t(kernel.getHeadDimV()) / threads;
   int64_t s = knobs.tileM * knobs.tileN / threads;
+  // Weights take half of the registers of their logits. While they are under
+  // way the next logits stand beside them; otherwise they take the place of
+  // their own, bit by bit, and wgmma finds about half of them in the way (ptxas
+  // 13.0: of 12 warps, 128 registers of O and S spill and 112 do not).
+  int64_t p = knobs.overlap ? s / 2 : isWgmma() ? s / 4 : 0;
+  // Early weights stand beside their own logits, in f32.
+  int64_t early = max == MaxMode::Stale ? s : 0;
+  return {o, s, p, early, isWgmma() ? others : 0};
+}
+
+/// Accumulators live in registers. Where they alone exceed what a thread has,
+/// every step would go through memory.
+std::string ScheduleSelection::registerFault() const {
+  RegisterUse needs = registerUse();
   RegisterShares shares = registers();
   // One instruction, with its operands and addresses, has to fit what a thread
   // has at launch, before roles share registers out anew (ptxas 13.0, C7602).
   constexpr int64_t othersOfProduct = 30;
-  int64_t product = std::max(o, s) + othersOfProduct;
+  int64_t product = std::max(needs.o, needs.s) + othersOfProduct;
   if (isWgmma() && product > shares.launched)
     return formatv("one product of tile {0} x {1} needs {2} registers in a "
                    "thread of {3} warps, which has {4} at launch; take fewer "
                    "consumers or a smaller tile",
                    knobs.tileM, knobs.tileN, product, knobs.warps,
                    shares.launched);
-  // Weights take half of the registers of their logits. While they are under
-  // way the next logits stand beside them; otherwise they take the place of
-  // their own, bit by bit, and wgmma finds about half of them in the way (ptxas
-  // 13.0: of 12 warps, 128 registers of O and S spill and 112 do not).
-  int64_t p = knobs.overlap ? s / 2 : isWgmma() ? s / 4 : 0;
-  int64_t needed = o + s + p + (isWgmma() ? others : 0);
-  if (needed <= shares.computer)
+  if (needs.total() <= shares.computer)
     return "";
-  std::string parts = formatv("O {0} + S {1}", o, s);
-  if (p)
-    parts += formatv(" + P {0}", p);
-  if (isWgmma())
-    parts += formatv(" + {0} others", others);
+  std::string parts = formatv("O {0} + S {1}", needs.o, needs.s);
+  if (needs.p)
+    parts += formatv(" + P {0}", needs.p);
+  if (needs.early)
+    parts += formatv(" + {0} of P beside its logits, max = stale", needs.early);
+  if (needs.others)
+    parts += formatv(" + {0} others", needs.others);
   return formatv("tile {0} x {1} needs {2} {3} in a thread of {4} {5} ({6}), "
                  "but a thread has {7}; take a smaller tile",
-                 knobs.tileM, knobs.tileN, needed,
+                 knobs.tileM, knobs.tileN, needs.total(),
                  isWgmma() ? "registers" : "accumulator registers", knobs.warps,
                  knobs.warps == 1 ? "warp" : "warps", parts, shares.computer);
 }
@@ -262,8 +275,7 @@ ScheduleAttr ScheduleSelection::attribute() const {
   }
   return ScheduleAttr::get(kernel.getContext(), kind, knobs.tileM, knobs.tileN,
                            knobs.warps, stages, consumerCount, overlapTiles,
-                           turnsFlag, persistent, MaxMode::Exact, mma, loader,
-                           producer);
+                           turnsFlag, persistent, max, mma, loader, producer);
 }
 
 std::string ScheduleSelection::describe() const {
@@ -274,6 +286,8 @@ std::string ScheduleSelection::describe() const {
   if (isWgmma() || knobs.overlap || knobs.turns)
     text += formatv(", overlap {0}, {1}", knobs.overlap,
                     knobs.turns ? "turns" : "no turns");
+  if (max != MaxMode::Exact)
+    text += formatv(", max {0}", stringifyMaxMode(max));
   text += formatv(", shared memory {0} of {1} bytes on {2}; mma {3}, {4}; "
                   "loader {5}: {6}; table row: {7}",
                   use.total(), target.sharedBytesPerBlock,

@@ -41,9 +41,15 @@ public:
   std::string describe() const;
 
 private:
+  struct RegisterUse {
+    int64_t o, s, p, early, others;
+    int64_t total() const { return o + s + p + early + others; }
+  };
+
   bool isWgmma() const { return knobs.engine == Engine::Wgmma; }
   int64_t consumers() const;
   RegisterShares registers() const;
+  RegisterUse registerUse() const;
   const KnobRule *findBroken(llvm::StringRef knob) const;
   void chooseLoader();
   void takeTile(const TileChoice &row);
@@ -59,6 +65,7 @@ private:
   ScheduleKind kind = ScheduleKind::Fa2;
   Knobs knobs = {};
   int64_t stages = 0;
+  MaxMode max = MaxMode::Exact;
   SharedUse use = {};
   std::string loaderReason, source;
 };

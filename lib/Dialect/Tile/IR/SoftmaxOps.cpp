@@ -33,10 +33,12 @@ static bool isPartialSum(ValType tile, ValType matrix) {
 
 void SoftmaxStepOp::build(OpBuilder &builder, OperationState &state,
                           Value logits, Value max, Value sum, Value factor,
-                          Value slope, Value base) {
+                          Value slope, Value base, IntegerAttr held,
+                          bool early) {
   build(builder, state,
         {logits.getType(), max.getType(), sum.getType(), max.getType()}, logits,
-        max, sum, factor, slope, base);
+        max, sum, factor, slope, base, held,
+        early ? builder.getUnitAttr() : UnitAttr());
 }
 
 LogicalResult SoftmaxStepOp::verify() {
@@ -54,6 +56,15 @@ LogicalResult SoftmaxStepOp::verify() {
                          << logits << ", found " << sum;
   if (!!getSlope() != !!getBase() || (getBase() && getBase().getType() != max))
     return emitOpError() << "T19: expected a ramp's slope with a base " << max;
+  constexpr int64_t largest = 126; // 2^127 is still an f32
+  if (getHeld() && (static_cast<int64_t>(*getHeld()) < 1 ||
+                    static_cast<int64_t>(*getHeld()) > largest))
+    return emitOpError() << "T19: expected to be held up to a power of two "
+                            "from 1 to "
+                         << largest << ", found "
+                         << static_cast<int64_t>(*getHeld());
+  if (getEarly() && !getHeld())
+    return emitOpError() << "T19: expected early weights in a held step only";
   if (getResultTypes() != TypeRange({logits, max, sum, max}))
     return emitOpError() << "T19: expected results of types " << logits << ", "
                          << max << ", " << sum << ", " << max;

@@ -9,6 +9,7 @@
 #include "attn/Dialect/Tile/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/PatternMatch.h"
 #include "llvm/ADT/APFloat.h"
 
@@ -58,114 +59,241 @@ Value minusInfinityToZero(OpBuilder &builder, Location loc, Value value) {
                       -std::numeric_limits<double>::infinity(), 0.0);
 }
 
-/// The logits of a step, of which `base` (null without a ramp) is still to be
-/// added: one value for each row and class of keys.
-struct Logits {
-  Value values, base;
+/// One step, as maps and reductions.
+class StepExpansion {
+public:
+  StepExpansion(SoftmaxStepOp op, IRRewriter &rewriter)
+      : op(op), rewriter(rewriter), loc(op.getLoc()), factor(op.getFactor()),
+        rows(op.getMax().getType()), classes(op.getSum().getType()),
+        over(op.getLogits().getType().getAxes()[1].getValue()) {}
+
+  /// Replaces the step. Returns whether its alpha may differ from 1 for some
+  /// row; null where that is not asked.
+  Value run() {
+    rewriter.setInsertionPoint(op);
+    addRamp();
+    if (op.getHeld())
+      return expandHeld();
+    Value ofTile = base ? tileMax(maximum(classes, logits, over))
+                        : maximum(rows, logits, over);
+    Value max = newMax(ofTile);
+    Value shift = shiftOf(max);
+    Value alpha = alphaOf(shift);
+    replace(max, alpha, weightsOf(shift));
+    return Value();
+  }
+
+private:
+  using Body = function_ref<Value(OpBuilder &, Location, ValueRange)>;
+  struct Weights {
+    Value values, sums;
+  };
+
+  Value map(ValType type, ValueRange inputs, Body body) {
+    return MapOp::create(rewriter, loc, type, inputs, ArrayRef<StringRef>{},
+                         ValueRange{}, body);
+  }
+  Value maximum(ValType type, Value input, StringRef axis) {
+    return ReduceOp::create(rewriter, loc, type, Combine::Max, input, axis);
+  }
+
+  void addRamp();
+  Value tileMax(Value ofClasses);
+  Value newMax(Value ofTile);
+  Value shiftOf(Value max);
+  Value alphaOf(Value shift);
+  Value exponent(OpBuilder &b, Location loc, ValueRange v);
+  Value offsetOf(Value shift);
+  Weights weightsOf(Value shift);
+  Value hasGrown(Value ofClasses);
+  Value expandHeld();
+  void replace(Value max, Value alpha, Weights weights);
+
+  SoftmaxStepOp op;
+  IRRewriter &rewriter;
+  Location loc;
+  Value factor;
+  ValType rows, classes;
+  StringRef over;
+  /// The logits, to which `base` (null without a ramp) is still to be added:
+  /// one value for each row and class of keys.
+  Value logits, base;
 };
 
 /// slope * key = slope * first(class) + slope * place: the former goes into the
 /// base, so that the multiplier of the latter is a constant.
-Logits addRamp(SoftmaxStepOp op, IRRewriter &rewriter) {
+void StepExpansion::addRamp() {
+  logits = op.getLogits();
   if (!op.getSlope())
-    return {op.getLogits(), Value()};
-  Location loc = op.getLoc();
+    return;
   Value zero =
       arith::ConstantIntOp::create(rewriter, loc, rewriter.getI32Type(), 0);
   auto add = [&](OpBuilder &b, Location loc, ValueRange v) -> Value {
     Value key = arith::SIToFPOp::create(b, loc, b.getF32Type(), v[1]);
     return math::FmaOp::create(b, loc, op.getSlope(), key, v[0]);
   };
-  Value values =
-      MapOp::create(rewriter, loc, op.getLogits().getType(), op.getLogits(),
-                    ArrayRef<StringRef>{"k"}, zero, add, /*inClass=*/true);
-  Value base = MapOp::create(rewriter, loc, op.getSum().getType(), op.getBase(),
-                             ArrayRef<StringRef>{"r"}, zero, add);
-  return {values, base};
+  logits = MapOp::create(rewriter, loc, op.getLogits().getType(), logits,
+                         ArrayRef<StringRef>{"k"}, zero, add, /*inClass=*/true);
+  base = MapOp::create(rewriter, loc, classes, op.getBase(),
+                       ArrayRef<StringRef>{"r"}, zero, add);
 }
 
-void expandStep(SoftmaxStepOp op, IRRewriter &rewriter) {
+/// The maximum of each row's logits in the tile, given that of each class of
+/// keys.
+Value StepExpansion::tileMax(Value ofClasses) {
+  if (base)
+    ofClasses = map(classes, {ofClasses, base},
+                    [](OpBuilder &b, Location loc, ValueRange v) -> Value {
+                      return arith::AddFOp::create(b, loc, v[0], v[1]);
+                    });
+  return maximum(rows, ofClasses, "r");
+}
+
+Value StepExpansion::newMax(Value ofTile) {
+  return map(rows, {op.getMax(), ofTile},
+             [](OpBuilder &b, Location loc, ValueRange v) -> Value {
+               Value max = arith::MaximumFOp::create(b, loc, v[0], v[1]);
+               return hiddenToMinusInfinity(b, loc, max);
+             });
+}
+
+/// A row that has seen no key keeps the maximum -inf; shifting by 0 instead
+/// makes its weights exp2(-inf) = 0 and not exp2(-inf + inf) = NaN.
+Value StepExpansion::shiftOf(Value max) {
+  return map(rows, {max},
+             [&](OpBuilder &b, Location loc, ValueRange v) -> Value {
+               Value safe = minusInfinityToZero(b, loc, v[0]);
+               Value scaled = arith::MulFOp::create(b, loc, safe, factor);
+               return arith::NegFOp::create(b, loc, scaled);
+             });
+}
+
+/// Weights so far are relative to the rounded product of the old maximum, so
+/// alpha is the difference of two rounded products: exactly 1 while the
+/// maximum stays, however large it is. A fused product would leave its
+/// rounding error in every tile's alpha.
+Value StepExpansion::alphaOf(Value shift) {
+  return map(rows, {op.getMax(), shift},
+             [&](OpBuilder &b, Location loc, ValueRange v) -> Value {
+               Value old = arith::MulFOp::create(b, loc, v[0], factor);
+               Value x = arith::AddFOp::create(b, loc, old, v[1]);
+               return math::Exp2Op::create(b, loc, x);
+             });
+}
+
+Value StepExpansion::exponent(OpBuilder &b, Location loc, ValueRange v) {
+  return math::FmaOp::create(b, loc, v[0], factor, v[1]);
+}
+
+/// What is added to the products of factor and logits.
+Value StepExpansion::offsetOf(Value shift) {
+  if (!base)
+    return shift;
+  return map(classes, {base, shift},
+             [&](OpBuilder &b, Location loc, ValueRange v) {
+               return exponent(b, loc, v);
+             });
+}
+
+StepExpansion::Weights StepExpansion::weightsOf(Value shift) {
+  Value values = map(op.getWeights().getType(), {logits, offsetOf(shift)},
+                     [&](OpBuilder &b, Location loc, ValueRange v) -> Value {
+                       return math::Exp2Op::create(b, loc, exponent(b, loc, v));
+                     });
+  return {values,
+          ReduceOp::create(rewriter, loc, classes, Combine::Add, values, over)};
+}
+
+void StepExpansion::replace(Value max, Value alpha, Weights weights) {
+  Value sum = map(classes, {op.getSum(), alpha, weights.sums},
+                  [](OpBuilder &b, Location loc, ValueRange v) -> Value {
+                    return math::FmaOp::create(b, loc, v[0], v[1], v[2]);
+                  });
+  rewriter.replaceOp(op, {weights.values, max, sum, alpha});
+}
+
+/// Whether some weight would exceed the limit if the old maximum was held. The
+/// largest exponent is computed as weightsOf computes all, so that the limit is
+/// one of the weights whatever was rounded. A row that has seen no key is
+/// shifted by +inf here: by any key that it sees it grows, by none (NaN) not.
+Value StepExpansion::hasGrown(Value ofClasses) {
+  Value shift = map(rows, {op.getMax()},
+                    [&](OpBuilder &b, Location loc, ValueRange v) -> Value {
+                      Value scaled =
+                          arith::MulFOp::create(b, loc, v[0], factor);
+                      return arith::NegFOp::create(b, loc, scaled);
+                    });
+  auto exceeds = [&](OpBuilder &b, Location loc, ValueRange v) -> Value {
+    auto limit = static_cast<double>(*op.getHeld());
+    Value is =
+        arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGT,
+                              exponent(b, loc, v), constantF32(b, loc, limit));
+    return arith::SelectOp::create(b, loc, is, constantF32(b, loc, 1),
+                                   constantF32(b, loc, 0));
+  };
+  Value excess = map(classes, {ofClasses, offsetOf(shift)}, exceeds);
+  return AnyOp::create(rewriter, loc, excess, rewriter.getF32FloatAttr(0));
+}
+
+/// Only where the old maximum is not held is the new one asked for across a
+/// row. Early weights keep the logits until it is known that they are good.
+Value StepExpansion::expandHeld() {
+  Value ofClasses = maximum(classes, logits, over);
+  Value grown = hasGrown(ofClasses);
+  Weights early;
+  if (op.getEarly())
+    early = weightsOf(shiftOf(op.getMax()));
+  auto yield = [&](Value max, Value alpha, Weights weights) {
+    SmallVector<Value> values = {max, alpha};
+    if (op.getEarly())
+      values.append({weights.values, weights.sums});
+    scf::YieldOp::create(rewriter, loc, values);
+  };
+  auto follow = [&](OpBuilder &, Location) {
+    Value max = newMax(tileMax(ofClasses));
+    Value shift = shiftOf(max);
+    Value alpha = alphaOf(shift);
+    yield(max, alpha, op.getEarly() ? weightsOf(shift) : Weights());
+  };
+  auto hold = [&](OpBuilder &, Location) {
+    Value one = constantF32(rewriter, loc, 1);
+    yield(op.getMax(), FillOp::create(rewriter, loc, rows, one), early);
+  };
+  auto choice = scf::IfOp::create(rewriter, loc, grown, follow, hold);
+  Value max = choice.getResult(0), alpha = choice.getResult(1);
+  replace(max, alpha,
+          op.getEarly() ? Weights{choice.getResult(2), choice.getResult(3)}
+                        : weightsOf(shiftOf(max)));
+  return grown;
+}
+
+/// `differs` says whether some row's alpha is not 1. Where that is not asked,
+/// all are rescaled: to ask for this alone splits the body in two, which costs
+/// more than the products (bench/results).
+void expandRescale(RescaleOp op, Value differs, IRRewriter &rewriter) {
   rewriter.setInsertionPoint(op);
   Location loc = op.getLoc();
-  Value factor = op.getFactor();
-  ValType rows = op.getMax().getType();
-  auto map = [&](ValType type, ValueRange inputs,
-                 function_ref<Value(OpBuilder &, Location, ValueRange)> body)
-      -> Value {
-    return MapOp::create(rewriter, loc, type, inputs, ArrayRef<StringRef>{},
-                         ValueRange{}, body);
+  auto product = [&]() -> Value {
+    return MapOp::create(rewriter, loc, op.getResult().getType(),
+                         ValueRange{op.getInput(), op.getAlpha()},
+                         ArrayRef<StringRef>{}, ValueRange{},
+                         [](OpBuilder &b, Location loc, ValueRange v) -> Value {
+                           return arith::MulFOp::create(b, loc, v[0], v[1]);
+                         });
   };
-  auto maximum = [&](ValType type, Value input, StringRef over) -> Value {
-    return ReduceOp::create(rewriter, loc, type, Combine::Max, input, over);
-  };
-
-  StringRef over = op.getLogits().getType().getAxes()[1].getValue();
-  Logits logits = addRamp(op, rewriter);
-  ValType classes = op.getSum().getType();
-  Value tileMax = maximum(logits.base ? classes : rows, logits.values, over);
-  if (logits.base) {
-    tileMax = map(classes, {tileMax, logits.base},
-                  [](OpBuilder &b, Location loc, ValueRange v) -> Value {
-                    return arith::AddFOp::create(b, loc, v[0], v[1]);
-                  });
-    tileMax = maximum(rows, tileMax, "r");
+  if (!differs) {
+    rewriter.replaceOp(op, product());
+    return;
   }
-  Value newMax = map(rows, {op.getMax(), tileMax},
-                     [](OpBuilder &b, Location loc, ValueRange v) -> Value {
-                       Value max =
-                           arith::MaximumFOp::create(b, loc, v[0], v[1]);
-                       return hiddenToMinusInfinity(b, loc, max);
-                     });
-  // A row that has seen no key keeps the maximum -inf; shifting by 0 instead
-  // makes its weights exp2(-inf) = 0 and not exp2(-inf + inf) = NaN.
-  Value shift = map(
-      rows, {newMax}, [&](OpBuilder &b, Location loc, ValueRange v) -> Value {
-        Value safe = minusInfinityToZero(b, loc, v[0]);
-        Value scaled = arith::MulFOp::create(b, loc, safe, factor);
-        return arith::NegFOp::create(b, loc, scaled);
+  auto choice = scf::IfOp::create(
+      rewriter, loc, differs,
+      [&](OpBuilder &, Location) {
+        scf::YieldOp::create(rewriter, loc, product());
+      },
+      [&](OpBuilder &, Location) {
+        scf::YieldOp::create(rewriter, loc, op.getInput());
       });
-  // Weights so far are relative to the rounded product of the old maximum, so
-  // alpha is the difference of two rounded products: exactly 1 while the
-  // maximum stays, however large it is. A fused product would leave its
-  // rounding error in every tile's alpha.
-  Value alpha = map(rows, {op.getMax(), shift},
-                    [&](OpBuilder &b, Location loc, ValueRange v) -> Value {
-                      Value old = arith::MulFOp::create(b, loc, v[0], factor);
-                      Value x = arith::AddFOp::create(b, loc, old, v[1]);
-                      return math::Exp2Op::create(b, loc, x);
-                    });
-  auto weight = [&](OpBuilder &b, Location loc, ValueRange v) -> Value {
-    Value x = math::FmaOp::create(b, loc, v[0], factor, v[1]);
-    return math::Exp2Op::create(b, loc, x);
-  };
-  Value offset = shift;
-  if (logits.base)
-    offset = map(classes, {logits.base, shift},
-                 [&](OpBuilder &b, Location loc, ValueRange v) -> Value {
-                   return math::FmaOp::create(b, loc, v[0], factor, v[1]);
-                 });
-  Value weights =
-      map(op.getWeights().getType(), {logits.values, offset}, weight);
-  Value partial = ReduceOp::create(rewriter, loc, op.getSum().getType(),
-                                   Combine::Add, weights, over);
-  Value newSum = map(op.getSum().getType(), {op.getSum(), alpha, partial},
-                     [](OpBuilder &b, Location loc, ValueRange v) -> Value {
-                       return math::FmaOp::create(b, loc, v[0], v[1], v[2]);
-                     });
-  rewriter.replaceOp(op, {weights, newMax, newSum, alpha});
-}
-
-/// Unconditionally: leaving it out where no row's maximum has grown (alpha is
-/// exactly 1 there) splits the body in two, which costs more than the products
-/// (bench/results).
-void expandRescale(RescaleOp op, IRRewriter &rewriter) {
-  rewriter.setInsertionPoint(op);
-  rewriter.replaceOpWithNewOp<MapOp>(
-      op, op.getResult().getType(), ValueRange{op.getInput(), op.getAlpha()},
-      ArrayRef<StringRef>{}, ValueRange{},
-      [](OpBuilder &b, Location loc, ValueRange v) -> Value {
-        return arith::MulFOp::create(b, loc, v[0], v[1]);
-      });
+  rewriter.replaceOp(op, choice);
 }
 
 /// With m2 = factor * rowMax, the exact shift that the weights were given:
@@ -252,6 +380,15 @@ void expandFinalize(FinalizeOp op, IRRewriter &rewriter) {
   rewriter.replaceOp(op, {lse, output});
 }
 
+void expandStep(SoftmaxStepOp op, IRRewriter &rewriter,
+                llvm::DenseMap<Value, Value> &differs) {
+  SmallVector<Operation *> users(op.getAlpha().getUsers());
+  Value grown = StepExpansion(op, rewriter).run();
+  for (Operation *user : users)
+    if (auto rescale = dyn_cast<RescaleOp>(user))
+      differs[rescale.getAlpha()] = grown;
+}
+
 struct ExpandSoftmaxStep
     : attn::impl::ExpandSoftmaxStepBase<ExpandSoftmaxStep> {
   void runOnOperation() override {
@@ -261,11 +398,13 @@ struct ExpandSoftmaxStep
       if (isa<SoftmaxStepOp, RescaleOp, FinalizeOp>(op))
         ops.push_back(op);
     });
+    // A step stands before what is rescaled by its alpha.
+    llvm::DenseMap<Value, Value> differs;
     for (Operation *op : ops) {
       if (auto step = dyn_cast<SoftmaxStepOp>(op))
-        expandStep(step, rewriter);
+        expandStep(step, rewriter, differs);
       else if (auto rescale = dyn_cast<RescaleOp>(op))
-        expandRescale(rescale, rewriter);
+        expandRescale(rescale, differs.lookup(rescale.getAlpha()), rewriter);
       else
         expandFinalize(cast<FinalizeOp>(op), rewriter);
     }

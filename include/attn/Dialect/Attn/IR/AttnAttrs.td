@@ -199,7 +199,9 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
     - `overlap`: by how many tiles S = QK runs ahead of O += PV: 0 or 1.
     - `turns`: consumers issue their products one after the other (ping-pong).
     - `persistent`: as many blocks as the GPU holds, each of many work items.
-    - `max`: when the running row maximum follows (exact: in every tile).
+    - `max`: which maximum weights are relative to. exact: that of all keys up to
+      their tile; lazy: a former one, until a weight would be too large; stale:
+      the same, and the test is beside the weights, not before them.
     - `mma` (unset: sync), `loader` (unset: cp_async).
     - `producer`: a role of its own loads tiles (unset: the compute role does).
 

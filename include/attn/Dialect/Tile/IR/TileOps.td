@@ -414,23 +414,30 @@ def Tile_SoftmaxStepOp : Tile_Op<"softmax_step", [Pure, AttrSizedOperandSegments
     The ramp is one fused multiply-add per logit: `base`, one f32 per row, is added
     to the maximum and to the exponents' shift instead of to each logit.
 
+    `held n`: rowMax is m, and alpha 1, as long as no weight of the tile would then
+    exceed 2^n. Otherwise it is as above (for some rows or all): m is then a former
+    maximum of the row, which all that was summed up is relative to. A row that
+    has seen no key holds nothing. `early` weights do not wait for that test:
+    where it fails, they are computed again from the logits.
+
     Constraint: (T19) x is an f32 tile of two axes, rows first; m has one f32 per
     row and l `r` of them; results have the types of x, m, l and m; a ramp has a
-    slope and a base of m's type.
+    slope and a base of m's type; 1 <= n < 127, and only a held step is early.
 
     ```mlir
-    %P, %m1, %l1, %alpha = tile.softmax_step %X, %m, %l factor %c
+    %P, %m1, %l1, %alpha = tile.softmax_step %X, %m, %l factor %c held 15 early
         : !tile.val<[q:128, k:64] x f32>, !tile.val<[q:128] x f32>, !tile.val<[q:128, r:4] x f32>
         -> !tile.val<[q:128, k:64] x f32>, !tile.val<[q:128] x f32>, !tile.val<[q:128, r:4] x f32>, !tile.val<[q:128] x f32>
     ```
   }];
   let arguments = (ins Tile_ValType:$logits, Tile_ValType:$max, Tile_ValType:$sum, F32:$factor,
-                       Optional<F32>:$slope, Optional<Tile_ValType>:$base);
+                       Optional<F32>:$slope, Optional<Tile_ValType>:$base,
+                       OptionalAttr<I64Attr>:$held, UnitAttr:$early);
   let results = (outs Tile_ValType:$weights, Tile_ValType:$newMax, Tile_ValType:$newSum, Tile_ValType:$alpha);
   let builders = [OpBuilder<(ins "::mlir::Value":$logits, "::mlir::Value":$max, "::mlir::Value":$sum, "::mlir::Value":$factor,
-      "::mlir::Value":$slope, "::mlir::Value":$base)>];
-  let assemblyFormat = [{$logits `,` $max `,` $sum `factor` $factor (`ramp` $slope^ `base` $base `:` type($base))? attr-dict
-                         `:` type($logits) `,` type($max) `,` type($sum)
+      "::mlir::Value":$slope, "::mlir::Value":$base, "::mlir::IntegerAttr":$held, "bool":$early)>];
+  let assemblyFormat = [{$logits `,` $max `,` $sum `factor` $factor (`ramp` $slope^ `base` $base `:` type($base))?
+                         (`held` $held^)? (`early` $early^)? attr-dict `:` type($logits) `,` type($max) `,` type($sum)
                          `->` type($weights) `,` type($newMax) `,` type($newSum) `,` type($alpha)}];
   let hasVerifier = 1;
 }

@@ -24,8 +24,12 @@ def ExpandSoftmaxStep : Pass<"attn-expand-softmax-step"> {
     After: a `tile.reduce max`, the new row maximum, the shift
     `-factor * rowMax` (0 for a row that has seen no key), `alpha`, the weights
     `exp2(fma(x, factor, shift))`, a `tile.reduce add` into partial sums.
+
+    A `held` step asks first (`early`: meanwhile) whether some weight would be too
+    large, by `tile.any`: what is not needed otherwise, across rows and for O,
+    stands under an `scf.if`.
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect"];
 }
 
 def VerifyTile : Pass<"attn-verify-tile"> {
