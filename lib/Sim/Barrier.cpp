@@ -162,9 +162,7 @@ void runBarrier(Warp &warp, const Inst &inst) {
 }
 
 void runWarpSync(Warp &warp, const Inst &inst) {
-  const uint32_t *masks = warp.lanes(inst.src(0));
-  uint32_t mask = masks[__builtin_ctz(warp.exec)];
-  warp.requireLanes(inst, mask & warp.live());
+  forEachGroup(warp, inst, [](uint32_t) {});
   warp.synchronizeLanes();
 }
 

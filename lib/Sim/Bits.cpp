@@ -428,6 +428,69 @@ void decodeBfind(Builder &b) {
   b.src(1, type);
 }
 
+//===----------------------------------------------------------------------===//
+// bmsk, szext. Amounts of 32 and more are clamped, or wrapped.
+//===----------------------------------------------------------------------===//
+
+template <bool Wrap> uint32_t amount(uint32_t n) {
+  return Wrap ? n & 31 : std::min(n, 32u);
+}
+/// The lowest `bits` bits, up to 32.
+uint32_t lowBits(uint32_t bits) {
+  return static_cast<uint32_t>((uint64_t(1) << bits) - 1);
+}
+
+template <bool Wrap> void runMask(Warp &warp, const Inst &inst) {
+  mapLanes2<uint32_t, uint32_t, uint32_t>(
+      warp, inst, [](uint32_t at, uint32_t bits) {
+        uint64_t mask = lowBits(amount<Wrap>(bits));
+        return static_cast<uint32_t>(mask << amount<Wrap>(at));
+      });
+}
+
+template <bool Wrap, bool Signed> void runExtend(Warp &warp, const Inst &inst) {
+  mapLanes2<uint32_t, uint32_t, uint32_t>(
+      warp, inst, [](uint32_t a, uint32_t n) {
+        uint32_t bits = amount<Wrap>(n), mask = lowBits(bits);
+        bool negative = Signed && bits && (a >> (bits - 1) & 1);
+        return negative ? a | ~mask : a & mask;
+      });
+}
+
+/// Takes the mode; true for wrap.
+bool takeWrap(Builder &b) {
+  auto mode = b.takeOneOf({"clamp", "wrap"});
+  if (!mode)
+    b.refuse();
+  return *mode == 1;
+}
+
+void decodeTwoWords(Builder &b, Type type) {
+  b.expectOperands(3);
+  b.dst(0, type);
+  b.src(1, type);
+  b.src(2, Type::U32);
+}
+
+void decodeMask(Builder &b) {
+  b.inst.run = takeWrap(b) ? runMask<true> : runMask<false>;
+  if (b.takeType() != Type::B32)
+    b.refuse();
+  decodeTwoWords(b, Type::B32);
+}
+
+void decodeExtend(Builder &b) {
+  bool wrap = takeWrap(b);
+  Type type = b.takeType();
+  if (type != Type::U32 && type != Type::S32)
+    b.refuse();
+  if (type == Type::S32)
+    b.inst.run = wrap ? runExtend<true, true> : runExtend<false, true>;
+  else
+    b.inst.run = wrap ? runExtend<true, false> : runExtend<false, false>;
+  decodeTwoWords(b, type);
+}
+
 } // namespace
 
 void addBitInstructions(DecodeTable &table) {
@@ -447,6 +510,8 @@ void addBitInstructions(DecodeTable &table) {
   table["clz"] = decodeClz;
   table["brev"] = decodeBrev;
   table["bfind"] = decodeBfind;
+  table["bmsk"] = decodeMask;
+  table["szext"] = decodeExtend;
 }
 
 } // namespace attn::sim

@@ -154,7 +154,7 @@ void Builder::dst(const AstOperand &operand, Type type, Width width) {
     return push(kernel.sink(type), true);
   auto found = kernel.findRegister(operand.name, ast.scope);
   if (!found || operand.value != 0 || operand.negated)
-    fail("expected a register as the destination, found '" +
+    fail("expected a register that is declared as the destination, found '" +
          std::string(operand.name) + "'");
   checkWidth(*this, *found, operand.name, type, width);
   push(*found, true);

@@ -16,6 +16,7 @@ const DecodeTable &decodeTable() {
   static const DecodeTable table = [] {
     DecodeTable built;
     addIntegerInstructions(built);
+    addCarryInstructions(built);
     addBitInstructions(built);
     addCompareInstructions(built);
     addConvertInstructions(built);

@@ -109,6 +109,7 @@ using DecodeFunction = void (*)(Builder &);
 using DecodeTable = std::unordered_map<std::string_view, DecodeFunction>;
 
 void addIntegerInstructions(DecodeTable &table);
+void addCarryInstructions(DecodeTable &table);
 void addBitInstructions(DecodeTable &table);
 void addCompareInstructions(DecodeTable &table);
 void addConvertInstructions(DecodeTable &table);
@@ -133,6 +134,10 @@ void addClusterInstructions(DecodeTable &table);
 /// family asks these first. True when the type is theirs.
 bool decodeFloatArithmetic(Builder &builder, Type type);
 bool decodeHalfArithmetic(Builder &builder, Type type);
+/// And for those with a carry, whose modifiers before the type are consumed.
+void decodeCarrySum(Builder &builder, bool subtracts, bool carryIn,
+                    bool carryOut);
+void decodeCarryProduct(Builder &builder, bool carryIn, bool carryOut);
 
 /// Where the module's .global and .const variables are.
 using SymbolAddresses = std::map<std::string_view, uint64_t>;

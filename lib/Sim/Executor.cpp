@@ -27,6 +27,7 @@ void Warp::start(Block &owner, unsigned number, uint32_t validLanes) {
   pc = 0;
   join = noTarget;
   steps = clockReads = 0;
+  carry = 0;
   stack.clear();
   reports.clear();
   copies.reset();

@@ -266,6 +266,8 @@ template <template <class> class Op> void decode2(Builder &b) {
 
 template <template <class> class Op, bool Subtract>
 void decodeAddSub(Builder &b) {
+  if (b.take("cc"))
+    return decodeCarrySum(b, Subtract, /*carryIn=*/false, /*carryOut=*/true);
   Type type = b.takeType();
   if (decodeAsFloat(b, type))
     return;
@@ -321,6 +323,8 @@ template <bool Mad> Handler pickProduct(Builder &b, Type type, bool high) {
 }
 
 template <bool Mad> void decodeProduct(Builder &b) {
+  if (Mad && b.take("cc"))
+    return decodeCarryProduct(b, /*carryIn=*/false, /*carryOut=*/true);
   Type type = b.takeType();
   if (decodeAsFloat(b, type))
     return;

@@ -60,6 +60,34 @@ inline void commit(Warp &warp, const Operand &to, const uint32_t *values) {
         lanes[lane * Words + word] = values[lane * Words + word];
 }
 
+/// Calls `f` with the lanes of each group that runs a warp-wide instruction
+/// together: those that name the same member mask, the last source. All lanes
+/// of a mask that have not ended must be here and name it, and every lane must
+/// be in its own.
+template <class F> inline void forEachGroup(Warp &warp, const Inst &inst, F f) {
+  const uint32_t *masks = warp.lanes(inst.src(inst.sources - 1));
+  for (uint32_t left = warp.exec; left;) {
+    uint32_t mask = masks[__builtin_ctz(left)], group = 0;
+    for (unsigned lane = 0; lane < warpSize; ++lane)
+      group |= uint32_t(masks[lane] == mask) << lane;
+    group &= warp.exec;
+    warp.requireLanes(inst, mask & warp.live());
+    if (uint32_t strangers = group & ~mask)
+      warp.fail(inst, "member-mask", strangers,
+                "these threads run the instruction but are not in its member "
+                "mask " +
+                    hexText(mask),
+                "name every running lane in the mask");
+    if (uint32_t others = mask & warp.exec & ~group)
+      warp.fail(inst, "member-mask", others,
+                "these threads are in the member mask " + hexText(mask) +
+                    " of others and name another one",
+                "give all lanes of a mask the same mask");
+    f(group);
+    left &= ~group;
+  }
+}
+
 /// d = f(a) for result type R and source type A.
 template <class R, class A, class F>
 inline void mapLanes1(Warp &warp, const Inst &inst, F f) {

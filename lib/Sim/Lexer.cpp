@@ -175,11 +175,14 @@ private:
 
   Token integer(size_t start, unsigned base) {
     uint64_t bits = 0;
+    bool tooLarge = false;
     size_t digits = at;
     for (; hexDigit(peek()) >= 0 &&
            static_cast<unsigned>(hexDigit(peek())) < base;
          ++at)
-      bits = bits * base + static_cast<unsigned>(hexDigit(peek()));
+      tooLarge |=
+          __builtin_mul_overflow(bits, uint64_t(base), &bits) ||
+          __builtin_add_overflow(bits, uint64_t(hexDigit(peek())), &bits);
     if (at == digits && base != 8)
       throw PtxError(line, "expected digits after '" +
                                std::string(source.substr(start, at - start)) +
@@ -188,6 +191,10 @@ private:
                                    peek() == 'e' || peek() == 'E');
     if (fraction)
       return decimalFraction(start);
+    if (tooLarge)
+      throw PtxError(line, "the number " +
+                               std::string(source.substr(start, at - start)) +
+                               " does not fit 64 bits");
     Token token = make(Token::Integer, start);
     token.bits = bits;
     if (peek() == 'U' || peek() == 'u')

@@ -128,7 +128,7 @@ private:
                                        text + "'");
     if (!accept(".target"))
       fail("expected '.target' after '.version'");
-    module.target = expectName("a target such as sm_90a");
+    module.target = parseTarget();
     while (accept(','))
       expectName("a target feature");
     if (accept(".address_size")) {
@@ -137,6 +137,23 @@ private:
     } else {
       fail("expected '.address_size 64' after '.target'");
     }
+  }
+
+  /// sm_ and the number of an architecture, with its letter.
+  std::string_view parseTarget() {
+    unsigned line = peek().line;
+    std::string_view name = expectName("a target such as sm_90a");
+    size_t digits = name.substr(0, 3) == "sm_" ? 3 : name.size(), end = digits;
+    while (end < name.size() && name[end] >= '0' && name[end] <= '9')
+      ++end;
+    std::string_view letter = name.substr(end);
+    constexpr size_t mostDigits = 3; // sm_120
+    bool good = end - digits >= 2 && end - digits <= mostDigits &&
+                (letter.empty() || letter == "a" || letter == "f");
+    if (!good)
+      throw PtxError(line, "expected a target such as sm_90a, found '" +
+                               std::string(name) + "'");
+    return name;
   }
 
   void parseTopLevel() {
@@ -500,6 +517,9 @@ private:
       into.push_back(parseVariable(*space, /*isExtern=*/false));
       return parseMoreVariables(into);
     }
+    if (peek().is(".param"))
+      fail("arguments of a call, which is not supported: the simulator runs "
+           "kernels whose functions are all inlined");
     fail("unknown directive in a kernel body");
   }
 

@@ -173,6 +173,7 @@ public:
   uint32_t pc = 0, next = 0, join = noTarget;
   uint64_t steps = 0;
   uint64_t clockReads = 0;
+  uint32_t carry = 0; ///< the carry flag of each lane
   AsyncCopies copies;
   WgmmaProgress wgmma;
   RegisterWatch watch;

@@ -13,22 +13,6 @@
 namespace attn::sim {
 namespace {
 
-/// Checks the member mask, the last source, and returns it: all its lanes that
-/// have not ended must be here, and every lane here must be in it.
-uint32_t members(Warp &warp, const Inst &inst) {
-  const uint32_t *masks = warp.lanes(inst.src(inst.sources - 1));
-  uint32_t mask = masks[__builtin_ctz(warp.exec)];
-  warp.requireLanes(inst, mask & warp.live());
-  uint32_t strangers = warp.exec & ~mask;
-  if (strangers)
-    warp.fail(inst, "member-mask", strangers,
-              "these threads run the instruction but are not in its member "
-              "mask " +
-                  hexText(mask),
-              "name every running lane in the mask");
-  return mask & warp.exec;
-}
-
 //===----------------------------------------------------------------------===//
 // shfl.sync (PTX ISA 9.7.9.6)
 //===----------------------------------------------------------------------===//
@@ -37,7 +21,10 @@ enum Shuffle : uint8_t { Up, Down, Bfly, Idx };
 
 /// a = Shuffle. Destinations: value, and the predicate if it is wanted.
 void runShuffle(Warp &warp, const Inst &inst) {
-  uint32_t present = members(warp, inst);
+  uint32_t present[warpSize] = {};
+  forEachGroup(warp, inst, [&](uint32_t group) {
+    forEachLane(group, [&](unsigned lane) { present[lane] = group; });
+  });
   const uint32_t *values = warp.lanes(inst.src(0));
   const uint32_t *b = warp.lanes(inst.src(1)), *c = warp.lanes(inst.src(2));
   uint32_t out[warpSize], inRange = 0, unread = 0;
@@ -68,7 +55,7 @@ void runShuffle(Warp &warp, const Inst &inst) {
     from = valid ? from : at;
     out[lane] = values[from & 31];
     inRange |= uint32_t(valid) << lane;
-    if ((warp.exec >> lane & 1) && !(present >> (from & 31) & 1))
+    if ((warp.exec >> lane & 1) && !(present[lane] >> (from & 31) & 1))
       unread |= uint32_t(1) << lane;
   }
   if (unread && warp.block->shadow)
@@ -104,28 +91,26 @@ void decodeShuffle(Builder &b) {
 // vote.sync, activemask
 //===----------------------------------------------------------------------===//
 
-void put(Warp &warp, const Operand &to, uint32_t value) {
-  uint32_t out[warpSize];
-  std::fill(out, out + warpSize, value);
-  commit<1>(warp, to, out);
+/// The value in all lanes of `group`.
+void put(uint32_t *out, uint32_t group, uint32_t value) {
+  forEachLane(group, [&](unsigned lane) { out[lane] = value; });
 }
 
 enum Vote : uint8_t { All, Any, Uni, Ballot };
 
 void runVote(Warp &warp, const Inst &inst) {
-  uint32_t present = members(warp, inst);
-  uint32_t holds = warp.predicate(inst.src(0)) & present;
-  switch (inst.a) {
-  case All:
-    return warp.setPredicate(inst.dst(), holds == present ? allLanes : 0);
-  case Any:
-    return warp.setPredicate(inst.dst(), holds ? allLanes : 0);
-  case Uni:
-    return warp.setPredicate(inst.dst(),
-                             holds == present || !holds ? allLanes : 0);
-  default:
-    put(warp, inst.dst(), holds);
-  }
+  uint32_t out[warpSize] = {}, truth = 0;
+  forEachGroup(warp, inst, [&](uint32_t group) {
+    uint32_t holds = warp.predicate(inst.src(0)) & group;
+    bool all = holds == group, any = holds != 0;
+    if (inst.a == All ? all : inst.a == Any ? any : all || !any)
+      truth |= group;
+    put(out, group, holds);
+  });
+  if (inst.a == Ballot)
+    commit<1>(warp, inst.dst(), out);
+  else
+    warp.setPredicate(inst.dst(), truth);
 }
 
 void decodeVote(Builder &b) {
@@ -142,7 +127,9 @@ void decodeVote(Builder &b) {
 }
 
 void runActiveMask(Warp &warp, const Inst &inst) {
-  put(warp, inst.dst(), warp.exec);
+  uint32_t out[warpSize] = {};
+  put(out, warp.exec, warp.exec);
+  commit<1>(warp, inst.dst(), out);
 }
 
 void decodeActiveMask(Builder &b) {
@@ -157,29 +144,34 @@ void decodeActiveMask(Builder &b) {
 //===----------------------------------------------------------------------===//
 
 template <class T> void runMatchAny(Warp &warp, const Inst &inst) {
-  uint32_t present = members(warp, inst);
   const uint32_t *values = warp.lanes(inst.src(0));
   uint32_t out[warpSize] = {};
-  forEachLane(present, [&](unsigned lane) {
-    forEachLane(present, [&](unsigned other) {
-      bool same = getLane<T>(values, lane) == getLane<T>(values, other);
-      out[lane] |= uint32_t(same) << other;
+  forEachGroup(warp, inst, [&](uint32_t group) {
+    forEachLane(group, [&](unsigned lane) {
+      forEachLane(group, [&](unsigned other) {
+        bool same = getLane<T>(values, lane) == getLane<T>(values, other);
+        out[lane] |= uint32_t(same) << other;
+      });
     });
   });
   commit<1>(warp, inst.dst(), out);
 }
 
 template <class T> void runMatchAll(Warp &warp, const Inst &inst) {
-  uint32_t present = members(warp, inst);
   const uint32_t *values = warp.lanes(inst.src(0));
-  T first = getLane<T>(values, __builtin_ctz(present));
-  bool same = true;
-  forEachLane(present, [&](unsigned lane) {
-    same &= getLane<T>(values, lane) == first;
+  uint32_t out[warpSize] = {}, truth = 0;
+  forEachGroup(warp, inst, [&](uint32_t group) {
+    T first = getLane<T>(values, __builtin_ctz(group));
+    bool same = true;
+    forEachLane(group, [&](unsigned lane) {
+      same &= getLane<T>(values, lane) == first;
+    });
+    put(out, group, same ? group : 0);
+    truth |= same ? group : 0;
   });
-  put(warp, inst.dst(0), same ? present : 0);
+  commit<1>(warp, inst.dst(0), out);
   if (inst.destinations == 2)
-    warp.setPredicate(inst.dst(1), same ? allLanes : 0);
+    warp.setPredicate(inst.dst(1), truth);
 }
 
 void decodeMatch(Builder &b) {
@@ -231,14 +223,17 @@ template <class T> T reduce(Reduction how, T a, T b) {
 }
 
 template <class T> void runRedux(Warp &warp, const Inst &inst) {
-  uint32_t present = members(warp, inst);
   const uint32_t *values = warp.lanes(inst.src(0));
-  T result = getLane<T>(values, __builtin_ctz(present));
-  forEachLane(present & (present - 1), [&](unsigned lane) {
-    result = reduce(static_cast<Reduction>(inst.a), result,
-                    getLane<T>(values, lane));
+  uint32_t out[warpSize] = {};
+  forEachGroup(warp, inst, [&](uint32_t group) {
+    T result = getLane<T>(values, __builtin_ctz(group));
+    forEachLane(group & (group - 1), [&](unsigned lane) {
+      result = reduce(static_cast<Reduction>(inst.a), result,
+                      getLane<T>(values, lane));
+    });
+    put(out, group, static_cast<uint32_t>(result));
   });
-  put(warp, inst.dst(), static_cast<uint32_t>(result));
+  commit<1>(warp, inst.dst(), out);
 }
 
 void decodeRedux(Builder &b) {
@@ -254,12 +249,16 @@ void decodeRedux(Builder &b) {
   b.inst.run = type == Type::S32 ? runRedux<int32_t> : runRedux<uint32_t>;
 }
 
-/// The lowest lane of the mask is the leader, as on the GPU.
+/// The lowest lane of a mask is its leader, as on the GPU.
 void runElect(Warp &warp, const Inst &inst) {
-  uint32_t present = members(warp, inst);
-  auto leader = static_cast<uint32_t>(__builtin_ctz(present));
-  put(warp, inst.dst(0), leader);
-  warp.setPredicate(inst.dst(1), uint32_t(1) << leader);
+  uint32_t out[warpSize] = {}, leaders = 0;
+  forEachGroup(warp, inst, [&](uint32_t group) {
+    auto leader = static_cast<uint32_t>(__builtin_ctz(group));
+    put(out, group, leader);
+    leaders |= uint32_t(1) << leader;
+  });
+  commit<1>(warp, inst.dst(0), out);
+  warp.setPredicate(inst.dst(1), leaders);
 }
 
 void decodeElect(Builder &b) {

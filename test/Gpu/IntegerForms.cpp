@@ -142,6 +142,58 @@ void addMoves(Forms &forms) {
       {{"%z0", "b16"}, {"%z1", "b16"}, {"%z2", "b16"}, {"%z3", "b16"}});
 }
 
+/// The results of three instructions in a row that pass a carry on.
+void addCarries(Forms &forms) {
+  for (unsigned bits : {32u, 64u})
+    for (const char *letter : {"u", "s"}) {
+      std::string type = withBits(letter, bits);
+      std::string to = bits == 64 ? "%y" : "%x",
+                  from = bits == 64 ? "%i" : "%r";
+      std::string in = from + "0, " + from + "1";
+      for (const char *op : {"add", "sub"}) {
+        std::string name = op;
+        MicroForm form;
+        form.name = name + ".cc." + type;
+        form.inputs = {type, type};
+        form.body = name + ".cc." + type + " " + to + "0, " + in + ";\n" +
+                    name + "c.cc." + type + " " + to + "1, " + in + ";\n" +
+                    name + "c." + type + " " + to + "2, " + in + ";";
+        for (const char *i : {"0", "1", "2"})
+          form.outputs.push_back({to + i, withBits("b", bits)});
+        forms.push_back(form);
+      }
+      for (const char *part : {"lo", "hi"}) {
+        MicroForm form;
+        std::string suffix = std::string(".") + part;
+        form.name = "mad" + suffix + ".cc." + type;
+        form.inputs = {type, type, type};
+        in = from + "0, " + from + "1, " + from + "2";
+        form.body = "mad" + suffix + ".cc." + type + " " + to + "0, " + in +
+                    ";\nmadc" + suffix + ".cc." + type + " " + to + "1, " + in +
+                    ";\nmadc" + suffix + "." + type + " " + to + "2, " + in +
+                    ";";
+        for (const char *i : {"0", "1", "2"})
+          form.outputs.push_back({to + i, withBits("b", bits)});
+        forms.push_back(form);
+      }
+    }
+}
+
+void addDots(Forms &forms) {
+  for (const char *a : {"u32", "s32"})
+    for (const char *b : {"u32", "s32"})
+      for (const char *op : {"dp4a", "dp2a.lo", "dp2a.hi"})
+        forms.push_back(plainForm(std::string(op) + "." + a + "." + b, "b32",
+                                  {"b32", "b32", "b32"}));
+  for (const char *mode : {"clamp", "wrap"}) {
+    forms.push_back(plainForm(std::string("bmsk.") + mode + ".b32", "b32",
+                              {"shift", "shift"}));
+    for (const char *type : {"u32", "s32"})
+      forms.push_back(plainForm(std::string("szext.") + mode + "." + type, type,
+                                {type, "shift"}));
+  }
+}
+
 } // namespace
 
 void addIntegerForms(Forms &forms) {
@@ -149,6 +201,8 @@ void addIntegerForms(Forms &forms) {
   addProducts(forms);
   addLogic(forms);
   addFields(forms);
+  addCarries(forms);
+  addDots(forms);
   addMoves(forms);
 }
 

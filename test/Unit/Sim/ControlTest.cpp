@@ -182,4 +182,38 @@ TEST(WarpOps, VoteMatchReduxElect) {
   EXPECT_EQ(out[1], 0u);
 }
 
+/// Lanes that run an instruction together may name groups of their own.
+TEST(WarpOps, GroupsByMask) {
+  // %r9: the mask of the eight lanes around.
+  const std::string masks =
+      "and.b32 %r8, %t, 24; mov.u32 %r9, 0xff; shl.b32 %r9, %r9, %r8;";
+  auto groups = [&](const std::string &text) {
+    return run(masks + text + store);
+  };
+  auto sum = groups("redux.sync.add.u32 %r0, %t, %r9;");
+  auto ballot = groups("and.b32 %r1, %t, 9; setp.ne.u32 %p0, %r1, 8;"
+                       "vote.sync.ballot.b32 %r0, %p0, %r9;");
+  auto all = groups("setp.lt.u32 %p0, %t, 20; vote.sync.all.pred %p1, %p0, %r9;"
+                    "selp.u32 %r0, 1, 0, %p1;");
+  auto any = groups("setp.eq.u32 %p0, %t, 20; vote.sync.any.pred %p1, %p0, %r9;"
+                    "selp.u32 %r0, 1, 0, %p1;");
+  auto same = groups("match.any.sync.b32 %r0, 7, %r9;");
+  auto agree = groups("shr.u32 %r1, %t, 4;"
+                      "match.all.sync.b32 %r0|%p0, %r1, %r9; @!%p0 trap;");
+  auto leader = groups("elect.sync %r0|%p0, %r9; @%p0 add.u32 %r0, %r0, 100;");
+  auto next = groups("shfl.sync.bfly.b32 %r0, %t, 7, 0x1f, %r9;"
+                     "bar.warp.sync %r9;");
+  for (unsigned i = 0; i < 32; ++i) {
+    unsigned first = i & 24, mask = 0xffu << first;
+    EXPECT_EQ(sum[i], 8 * first + 28);
+    EXPECT_EQ(ballot[i], first & 8 ? 0xaaaaaaaau & mask : mask);
+    EXPECT_EQ(all[i], i < 16);
+    EXPECT_EQ(any[i], first == 16);
+    EXPECT_EQ(same[i], mask);
+    EXPECT_EQ(agree[i], mask);
+    EXPECT_EQ(leader[i], first + (i == first ? 100 : 0));
+    EXPECT_EQ(next[i], i ^ 7);
+  }
+}
+
 } // namespace

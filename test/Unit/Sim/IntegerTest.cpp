@@ -83,6 +83,62 @@ const std::vector<Case32> &cases32() {
       {"neg.s32 %r3, %r0;", [](U a, U, U) { return 0 - a; }},
       {"sad.u32 %r3, %r0, %r1, %r2;",
        [](U a, U b, U c) { return (a < b ? b - a : a - b) + c; }},
+      // Carries: the high words of sums, differences and products.
+      {"add.cc.u32 %r4, %r0, %r1;\naddc.u32 %r3, %r2, 5;",
+       [](U a, U b, U c) { return c + 5 + U((uint64_t(a) + b) >> 32); }},
+      {"add.cc.s32 %r4, %r0, %r1;\naddc.cc.s32 %r4, %r4, %r0;\n"
+       "addc.u32 %r3, 0, 0;",
+       [](U a, U b, U) {
+         uint64_t sum = uint64_t(a) + b;
+         return U((uint64_t(U(sum)) + a + (sum >> 32)) >> 32);
+       }},
+      {"sub.cc.u32 %r4, %r0, %r1;\nsubc.u32 %r3, %r2, %r0;",
+       [](U a, U b, U c) { return c - a - U(a < b); }},
+      {"mad.lo.cc.u32 %r4, %r0, %r1, %r2;\nmadc.hi.u32 %r3, %r0, %r1, %r2;",
+       [](U a, U b, U c) {
+         uint64_t product = uint64_t(a) * b;
+         return U(product >> 32) + c + U((uint64_t(U(product)) + c) >> 32);
+       }},
+      {"mad.hi.cc.s32 %r4, %r0, %r1, %r2;\naddc.u32 %r3, 0, 0;",
+       [](U a, U b, U c) {
+         U high = U(int64_t(S(a)) * S(b) >> 32);
+         return U((uint64_t(high) + c) >> 32);
+       }},
+      {"dp4a.u32.s32 %r3, %r0, %r1, %r2;",
+       [](U a, U b, U c) {
+         for (int i = 0; i < 32; i += 8)
+           c += U(int(a >> i & 255) * int(int8_t(b >> i)));
+         return c;
+       }},
+      {"dp4a.s32.s32 %r3, %r0, %r1, %r2;",
+       [](U a, U b, U c) {
+         for (int i = 0; i < 32; i += 8)
+           c += U(int(int8_t(a >> i)) * int(int8_t(b >> i)));
+         return c;
+       }},
+      {"dp2a.hi.s32.u32 %r3, %r0, %r1, %r2;",
+       [](U a, U b, U c) {
+         return c + U(int(int16_t(a)) * int(b >> 16 & 255)) +
+                U(int(int16_t(a >> 16)) * int(b >> 24));
+       }},
+      {"dp2a.lo.u32.u32 %r3, %r0, %r1, %r2;",
+       [](U a, U b, U c) {
+         return c + (a & 0xffff) * (b & 255) + (a >> 16) * (b >> 8 & 255);
+       }},
+      {"bmsk.clamp.b32 %r3, %r0, %r1;",
+       [](U a, U b, U) {
+         uint64_t mask = (uint64_t(1) << std::min(b, 32u)) - 1;
+         return U(mask << std::min(a, 32u));
+       }},
+      {"bmsk.wrap.b32 %r3, %r0, %r1;",
+       [](U a, U b, U) { return ((U(1) << (b & 31)) - 1) << (a & 31); }},
+      {"szext.wrap.s32 %r3, %r0, %r1;",
+       [](U a, U b, U) {
+         U n = b & 31;
+         return n ? U(S(a << (32 - n)) >> (32 - n)) : 0;
+       }},
+      {"szext.clamp.u32 %r3, %r0, %r1;",
+       [](U a, U b, U) { return b >= 32 ? a : a & ((U(1) << b) - 1); }},
       {"and.b32 %r3, %r0, %r1;", [](U a, U b, U) { return a & b; }},
       {"or.b32 %r3, %r0, 0xF0;", [](U a, U, U) { return a | 0xf0; }},
       {"xor.b32 %r3, %r0, -1;", [](U a, U, U) { return ~a; }},

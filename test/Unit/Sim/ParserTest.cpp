@@ -84,6 +84,18 @@ TEST(Parser, LocatesErrors) {
               "expected at most 9.x");
   expectError(loadError(".version 8.0\n.target sm_90\n.address_size 32\n"),
               "only '.address_size 64'");
+  for (const char *target : {"sm_9", "sm_70000", "sm_90b", "compute_90", "x"})
+    expectError(loadError(std::string(".version 8.0\n.target ") + target +
+                          "\n.address_size 64\n"),
+                std::string("PTX line 2: expected a target such as sm_90a, "
+                            "found '") +
+                    target + "'");
+  expectError(
+      bodyError("mov.b64 %rd0, 0x10000000000000000;"),
+      "PTX line 7: the number 0x10000000000000000 does not fit 64 bits");
+  EXPECT_EQ(bodyError("mov.b64 %rd0, 0xffffffffffffffff;\n"
+                      "mov.b64 %rd0, 18446744073709551615;"),
+            "");
   expectError(loadError(header + ".entry k() {\n add.s32"), "PTX line 5:");
   expectError(loadError(header + ".entry k() {\n\n"), "never ends");
   expectError(loadError(header + ".bogus\n"), "PTX line 4: expected '.entry'");
@@ -102,8 +114,11 @@ TEST(Parser, RefusesByName) {
               "'tcgen05.mma.cta_group::1.kind::f16' is not supported");
   expectError(bodyError("call.uni (%r0), foo, (%r1);"),
               "'call.uni' is not supported");
-  expectError(bodyError("add.cc.s32 %r0, %r1, %r2;"),
-              "modifier '.cc' of 'add.cc.s32'");
+  expectError(bodyError("{ .param .b32 p; call.uni foo, (p); }"),
+              "PTX line 7: arguments of a call, which is not supported: the "
+              "simulator runs kernels whose functions are all inlined");
+  expectError(bodyError("min.cc.s32 %r0, %r1, %r2;"),
+              "modifier '.cc' of 'min.cc.s32'");
   expectError(bodyError("mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 "
                         "{%r0}, {%r1}, {%r2}, {%r3};"),
               "'mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32'");
@@ -120,6 +135,9 @@ TEST(Parser, ChecksOperands) {
   expectError(bodyError("@%r0 bra X; X:"), "expected a predicate register");
   expectError(bodyError("bra NOWHERE;"), "no label 'NOWHERE'");
   expectError(bodyError("mov.b32 5, %r1;"), "expected a register");
+  expectError(bodyError("mov.b32 %r77, %r1;"),
+              "expected a register that is declared as the destination, found "
+              "'%r77'");
   expectError(bodyError("ld.global.v2.b32 {%r0}, [%rd0];"),
               "expected 2 registers in braces, found 1");
   expectError(bodyError("ld.global.b32 %r0, %rd0;"),

@@ -132,6 +132,10 @@ const Broken kernels[] = {
      nullptr, "inactive-lane", 2, "have ended", 32},
     {"MemberMask", "shfl.sync.idx.b32 %r0, %t, 0, 31, 0xFFFF;", nullptr,
      "member-mask", 0, "threads 16-31", 32},
+    {"MasksThatOverlap",
+     "setp.lt.u32 %p0, %t, 16;\nselp.b32 %r0, 0xFFFF, 0xFFFFFF00, %p0;\n"
+     "vote.sync.any.pred %p1, %p0, %r0;",
+     nullptr, "member-mask", 2, "of others and name another one", 32},
     {"PastTheEnd", "setp.eq.u32 %p0, %t, 63;\n@%p0 ld.global.u32 %r0, [%in+8];",
      nullptr, "out-of-bounds", 1,
      "0 bytes past the end of the 512-byte allocation"},
