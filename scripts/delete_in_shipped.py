@@ -58,8 +58,8 @@ def runs_by_spec(specs):
     return runs
 
 
-def compile_spec(options, spec, target, folder):
-    package = folder / f"{spec}.{target}.pkg"
+def compile_spec(options, spec, target, folder, into):
+    package = into / f"{spec}.{target}.pkg"
     command = [options.build / "tools" / "attn-opt" / "attn-opt", folder / f"{spec}.attn", "--emit=package"]
     done = subprocess.run([*command, f"--target={target}", "-o", package], capture_output=True, text=True)
     if done.returncode:
@@ -78,7 +78,8 @@ def try_kernel(options, package, runs, target, kernel, name):
     tool = options.build / "tools" / "attn-run" / "attn-run"
     runner = Runner(tool, package, runs, kernel, timeout=options.timeout, quick=options.quick)
     log = []
-    verdicts = try_all(runner, Equivalents(f"{target}:{name}"), options.sample, options.jobs, log.append)
+    equivalents = Equivalents(f"{target}:{name}", f"{target}:{package.name.split('.')[0]}")
+    verdicts = try_all(runner, equivalents, options.sample, options.jobs, log.append)
     counts = counts_of(verdicts)
     unexplained = counts["missed"] + counts["unreached"] + counts["stale"]
     line = f"| {name} | {target} | {len(verdicts)} | {counts['found']} | {counts['equivalent']} | {unexplained} |"
@@ -97,6 +98,8 @@ def parse_arguments():
     parser.add_argument("build", type=pathlib.Path, help="build folder")
     parser.add_argument("--targets", nargs="+", default=["sm_80", "sm_90a"])
     parser.add_argument("--filter", default="", help="regular expression on names of specifications")
+    parser.add_argument("--packages", type=pathlib.Path, help="folder of SPEC.TARGET.pkg, compiled before (see --compile)")
+    parser.add_argument("--compile", type=pathlib.Path, help="only fill such a folder")
     parser.add_argument("--all-kernels", action="store_true", help="the alternatives to the main kernel too")
     parser.add_argument("--sample", type=int, help="only so many mutants of each, evenly spread")
     parser.add_argument("--quick", action="store_true", help="only the first run for those listed as equivalent")
@@ -121,7 +124,10 @@ def main():
             for spec in sorted(runs):
                 if not re.search(options.filter, spec):
                     continue
-                package = compile_spec(options, spec, target, folder)
+                package = options.packages and options.packages / f"{spec}.{target}.pkg"
+                package = package or compile_spec(options, spec, target, folder, options.compile or folder)
+                if options.compile:
+                    continue
                 kernels = attention_kernels(package)
                 for kernel, name in kernels if options.all_kernels else kernels[:1]:
                     line, unexplained = try_kernel(options, package, runs[spec], target, kernel, name)

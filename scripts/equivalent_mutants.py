@@ -80,14 +80,14 @@ def contexts_of(opcodes):
     return contexts
 
 
-def matches(name, patterns):
-    return any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
+def matches(names, patterns):
+    return any(fnmatch.fnmatchcase(name, pattern) for name in names for pattern in patterns)
 
 
 class Equivalents:
-    """The lines for one group of kernels."""
+    """The lines for one kernel, by any of its names."""
 
-    def __init__(self, group):
+    def __init__(self, *names):
         self.lines = []  # (opcode, change, place, reason)
         for number, line in enumerate(PATH.read_text().splitlines(), 1):
             if not line.strip() or line.startswith("#"):
@@ -97,7 +97,7 @@ class Equivalents:
                 raise SystemExit(f"{PATH}:{number}: expected kernels | opcode | change | place | reason")
             patterns = [pattern.strip() for pattern in fields[0].split(",")]
             without = [pattern[1:] for pattern in patterns if pattern.startswith("!")]
-            if matches(group, patterns) and not matches(group, without):
+            if matches(names, patterns) and not matches(names, without):
                 self.lines.append(fields[1:])
 
     def reason(self, mutant, change=None):
