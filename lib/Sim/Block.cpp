@@ -285,6 +285,7 @@ void Cluster::reportDeadlock() {
       what += " Block " + std::to_string(block->rank) + ":";
     what += block->describeWaits(first);
   }
+  what.pop_back(); // the last full stop: what would mend it follows
   const char *mend =
       registers ? "let the other warpgroups give back as many registers "
                   "(setmaxnreg.dec) as this one asks for"

@@ -107,8 +107,9 @@ bool Actors::startCluster() {
 void Actors::note(uint32_t time) {
   latest = time;
   if (time >= timeLimit)
-    throw DeviceError("a block passes more barriers than the sanitizer can "
-                      "count; run it without the sanitizer, or smaller");
+    throw ModuleError("a block passes more barriers than the sanitizer can "
+                      "count; run it smaller, or without the sanitizer "
+                      "(SimulatorOptions::sanitize)");
 }
 
 unsigned Actors::find(Kind kind, unsigned block, uint32_t number) {
@@ -116,9 +117,9 @@ unsigned Actors::find(Kind kind, unsigned block, uint32_t number) {
   if (found != numbers.end())
     return found->second;
   if (entries.size() >= limit)
-    throw DeviceError("more mbarriers and threads with bulk copies in a "
+    throw ModuleError("more mbarriers and threads with bulk copies in a "
                       "cluster than the sanitizer can follow; run it without "
-                      "the sanitizer");
+                      "the sanitizer (SimulatorOptions::sanitize)");
   auto actor = static_cast<unsigned>(entries.size());
   entries.push_back({kind, block, number});
   numbers.emplace(std::make_tuple(kind, block, number), actor);

@@ -189,6 +189,7 @@ void KernelDecoder::decode(const AstInstruction &ast) {
   auto found = decodeTable().find(builder.mnemonic());
   if (found == decodeTable().end())
     builder.refuse();
+  requireTarget(module, ast);
   builder.inst.line = ast.line;
   builder.inst.text = static_cast<uint32_t>(program->texts.size());
   size_t first = program->operands.size();

@@ -139,6 +139,10 @@ void decodeCarrySum(Builder &builder, bool subtracts, bool carryIn,
                     bool carryOut);
 void decodeCarryProduct(Builder &builder, bool carryIn, bool carryOut);
 
+/// Throws PtxError where the module's `.version` or `.target` does not have the
+/// instruction.
+void requireTarget(const AstModule &module, const AstInstruction &instruction);
+
 /// Where the module's .global and .const variables are.
 using SymbolAddresses = std::map<std::string_view, uint64_t>;
 

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <system_error>
 #include <thread>
 
 namespace attn::sim {
@@ -136,15 +137,19 @@ void Launch::run() {
   if (options.sanitize)
     shadow = std::make_unique<GlobalShadow>(memory, blocks / clusterBlocks);
   std::vector<std::thread> others;
-  for (uint64_t i = 1; i < workers; ++i)
-    others.emplace_back([this] { work(); });
+  try {
+    for (uint64_t i = 1; i < workers; ++i)
+      others.emplace_back([this] { work(); });
+  } catch (const std::system_error &) {
+    // The host has no more threads; those that there are do the work.
+  }
   work();
   for (std::thread &other : others)
     other.join();
   if (options.trace.enabled)
     endTrace();
   if (!hostError.empty())
-    throw DeviceError("simulator: kernel '" + program.name + "': " + hostError);
+    throw ModuleError("simulator: kernel '" + program.name + "': " + hostError);
   if (findings.empty() || (options.onFinding && !aborted))
     return;
   std::string text = "simulator: kernel '" + program.name +
@@ -168,6 +173,10 @@ void Launch::work() {
   } catch (const LaunchAborted &) {
     std::lock_guard<std::mutex> lock(mutex);
     aborted = true;
+    stop = true;
+  } catch (const std::bad_alloc &) {
+    std::lock_guard<std::mutex> lock(mutex);
+    hostError = "this host has too little memory for its blocks";
     stop = true;
   } catch (const std::exception &error) {
     std::lock_guard<std::mutex> lock(mutex);

@@ -76,9 +76,13 @@ DeviceMemory::~DeviceMemory() {
 
 uint64_t DeviceMemory::watch(uint64_t count, uint64_t most) {
   if (count > most)
-    throw DeviceError("simulator: the sanitizer follows at most " +
-                      std::to_string(most) + " blocks, found " +
-                      std::to_string(count) + "; run without it, or fewer");
+    throw ModuleError("simulator: the sanitizer follows at most " +
+                      std::to_string(most) +
+                      " blocks (clusters, where there "
+                      "are), found " +
+                      std::to_string(count) +
+                      "; run fewer, or without it "
+                      "(SimulatorOptions::sanitize)");
   bool anew = count > most - nextId + 1;
   if (anew)
     nextId = 1;

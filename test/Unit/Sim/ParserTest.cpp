@@ -126,6 +126,41 @@ TEST(Parser, RefusesByName) {
               ".rn only in double precision");
 }
 
+/// As a driver does: the same text under an older version or target.
+TEST(Parser, ChecksVersionAndTarget) {
+  auto error = [](const std::string &version, const std::string &target,
+                  const std::string &body) {
+    return loadError(".version " + version + "\n.target " + target +
+                     "\n.address_size 64\n.entry k()\n{\n.reg .b32 %r<9>; "
+                     ".reg .b64 %rd<9>; .reg .pred %p<9>;\n" +
+                     body + "\n}\n");
+  };
+  const std::string wait =
+      "mbarrier.try_wait.parity.shared.b64 %p0, [%r0], %r1;";
+  EXPECT_EQ(error("7.8", "sm_90", wait), "");
+  expectError(
+      error("7.7", "sm_90", wait),
+      "PTX line 7: 'mbarrier.try_wait.parity.shared.b64' needs .version "
+      "7.8 or later, found 7.7");
+  expectError(error("7.8", "sm_80", wait),
+              "needs .target sm_90 or later, found sm_80");
+  const std::string arrive =
+      "mbarrier.arrive.expect_tx.shared.b64 _, [%r0], %r1;";
+  EXPECT_EQ(error("8.0", "sm_90", arrive), "");
+  expectError(error("7.8", "sm_90", arrive), "needs .version 8.0 or later");
+  EXPECT_EQ(error("7.0", "sm_80", "mbarrier.arrive.shared.b64 _, [%r0];"), "");
+  const std::string fence = "wgmma.fence.sync.aligned;";
+  EXPECT_EQ(error("8.0", "sm_90a", fence), "");
+  expectError(error("8.0", "sm_90", fence),
+              "'wgmma.fence.sync.aligned' needs .target sm_90a, found sm_90");
+  EXPECT_EQ(error("7.0", "sm_80", "cp.async.commit_group;"), "");
+  expectError(error("7.0", "sm_75", "cp.async.commit_group;"),
+              "needs .target sm_80 or later, found sm_75");
+  expectError(error("7.8", "sm_90", "cp.async.bulk.commit_group;"),
+              "needs .version 8.0 or later");
+  EXPECT_EQ(error("6.0", "sm_70", "add.s32 %r0, %r1, %r2;"), "");
+}
+
 TEST(Parser, ChecksOperands) {
   expectError(bodyError("add.s32 %r0, %rd1, %r2;"),
               "'%rd1' has 64 bits, 'add.s32' expects 32");
