@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ArgumentNames.h"
+#include "PackageNames.h"
 
 #include <algorithm>
 #include <cctype>
@@ -19,31 +20,43 @@ std::optional<std::string> attn::afterPrefix(const std::string &text,
   return text.substr(prefix.size());
 }
 
+static constexpr NamedValue<LaunchOperand> operandNames[] = {
+    {LaunchOperand::Q, "q"},
+    {LaunchOperand::K, "k"},
+    {LaunchOperand::V, "v"},
+    {LaunchOperand::O, "o"},
+    {LaunchOperand::Lse, "lse"}};
+
+std::optional<LaunchOperand> attn::parseOperand(const std::string &name) {
+  for (const NamedValue<LaunchOperand> &entry : operandNames)
+    if (name == entry.name)
+      return entry.value;
+  return std::nullopt;
+}
+
+const char *attn::spelling(LaunchOperand operand) {
+  return operandNames[size_t(operand)].name;
+}
+
 std::optional<StrideName> attn::parseStrideName(const std::string &name) {
   const std::string middle = "_stride_";
   size_t at = name.find(middle);
   if (at == std::string::npos || at + middle.size() + 1 != name.size())
     return std::nullopt;
-  StrideName result{name.substr(0, at), name.back()};
-  bool knownOperand = result.operand == "q" || result.operand == "k" ||
-                      result.operand == "v" || result.operand == "o" ||
-                      result.operand == "lse";
-  bool knownAxis =
-      result.axis == 'b' || result.axis == 'h' || result.axis == 's';
-  if (!knownOperand || !knownAxis)
+  std::optional<LaunchOperand> operand = parseOperand(name.substr(0, at));
+  char axis = name.back();
+  if (!operand || (axis != 'b' && axis != 'h' && axis != 's'))
     return std::nullopt;
-  return result;
+  return StrideName{*operand, axis};
 }
 
-std::optional<std::string> attn::parseMapName(const std::string &name) {
+/// The operand of a tensor map: "k_map" -> K.
+static std::optional<LaunchOperand> parseMapName(const std::string &name) {
   const std::string ending = "_map";
   if (name.size() != ending.size() + 1 ||
       name.compare(1, ending.size(), ending) != 0)
     return std::nullopt;
-  std::string operand = name.substr(0, 1);
-  if (std::string("qkvo").find(operand) == std::string::npos)
-    return std::nullopt;
-  return operand;
+  return parseOperand(name.substr(0, 1));
 }
 
 const Param *attn::findParam(const Problem &problem, const std::string &name) {
@@ -59,41 +72,79 @@ const Tensor *attn::findTensor(const Problem &problem,
   return it == problem.tensors.end() ? nullptr : &*it;
 }
 
-static ArgumentType paramArgumentType(const Param &param) {
-  if (param.type == DType::F32)
-    return ArgumentType::F32;
-  return param.type == DType::I64 ? ArgumentType::I64 : ArgumentType::I32;
+template <typename Declaration>
+static std::optional<uint32_t>
+numberOf(const std::vector<Declaration> &declarations,
+         const std::optional<std::string> &name) {
+  for (size_t i = 0; name && i < declarations.size(); ++i)
+    if (declarations[i].name == *name)
+      return uint32_t(i);
+  return std::nullopt;
 }
 
-std::optional<ArgumentType> attn::argumentType(const Problem &problem,
-                                               const std::string &name) {
-  static const char *const pointers[] = {
-      "q",         "k",         "v",
-      "o",         "lse",       "q_lens",
-      "k_lens",    "workspace", "work_counter",
-      "block_list"};
-  if (std::find(std::begin(pointers), std::end(pointers), name) !=
-      std::end(pointers))
-    return ArgumentType::Ptr;
-  if (name == "batch" || name == "q_len" || name == "k_len")
-    return ArgumentType::I32;
-  if (name == "scale")
-    return ArgumentType::F32;
-  if (parseStrideName(name))
+ArgumentSource attn::findSource(const Problem &problem,
+                                const std::string &name) {
+  using Kind = ArgumentSource::Kind;
+  static constexpr NamedValue<Kind> values[] = {
+      {Kind::QLens, "q_lens"},        {Kind::KLens, "k_lens"},
+      {Kind::Workspace, "workspace"}, {Kind::WorkCounter, "work_counter"},
+      {Kind::Batch, "batch"},         {Kind::QLen, "q_len"},
+      {Kind::KLen, "k_len"},          {Kind::Scale, "scale"}};
+  ArgumentSource source;
+  for (const NamedValue<Kind> &value : values)
+    if (name == value.name)
+      source.kind = value.value;
+  if (std::optional<LaunchOperand> operand = parseOperand(name)) {
+    source.kind = Kind::Pointer;
+    source.operand = *operand;
+  } else if (std::optional<StrideName> stride = parseStrideName(name)) {
+    source.kind = Kind::Stride;
+    source.operand = stride->operand;
+    source.axis = stride->axis;
+  } else if (std::optional<LaunchOperand> map = parseMapName(name)) {
+    // A pointer may be null, a tensor map never: there is none of a missing o.
+    if (*map != LaunchOperand::O || problem.outputO)
+      source.kind = Kind::Map;
+    source.operand = *map;
+  } else if (auto tensor =
+                 numberOf(problem.tensors, afterPrefix(name, "tensor:"))) {
+    source.kind = Kind::Tensor;
+    source.index = *tensor;
+  } else if (auto param =
+                 numberOf(problem.params, afterPrefix(name, "param:"))) {
+    source.kind = Kind::Param;
+    source.index = *param;
+  } else if (std::optional<KernelRole> role = valueOf(kernelRoleNames, name);
+             role && *role != KernelRole::Attention) {
+    source.kind = Kind::Buffer;
+    source.index = uint32_t(*role);
+  }
+  return source;
+}
+
+ArgumentType attn::typeOf(const Problem &problem,
+                          const ArgumentSource &source) {
+  using Kind = ArgumentSource::Kind;
+  switch (source.kind) {
+  case Kind::Stride:
     return ArgumentType::I64;
-  // A pointer may be null, a tensor map never: there is none of a missing o.
-  if (std::optional<std::string> operand = parseMapName(name))
-    return *operand != "o" || problem.outputO
-               ? std::optional<ArgumentType>(ArgumentType::TensorMap)
-               : std::nullopt;
-  if (auto tensor = afterPrefix(name, "tensor:"))
-    return findTensor(problem, *tensor)
-               ? std::optional<ArgumentType>(ArgumentType::Ptr)
-               : std::nullopt;
-  if (auto paramName = afterPrefix(name, "param:"))
-    if (const Param *param = findParam(problem, *paramName))
-      return paramArgumentType(*param);
-  return std::nullopt;
+  case Kind::Map:
+    return ArgumentType::TensorMap;
+  case Kind::Batch:
+  case Kind::QLen:
+  case Kind::KLen:
+    return ArgumentType::I32;
+  case Kind::Scale:
+    return ArgumentType::F32;
+  case Kind::Param: {
+    DType type = problem.params[source.index].type;
+    if (type == DType::F32)
+      return ArgumentType::F32;
+    return type == DType::I64 ? ArgumentType::I64 : ArgumentType::I32;
+  }
+  default:
+    return ArgumentType::Ptr;
+  }
 }
 
 bool attn::isGuardName(const std::string &name) {

@@ -24,20 +24,23 @@ namespace attn {
 std::optional<std::string> afterPrefix(const std::string &text,
                                        const std::string &prefix);
 
-/// Operand and axis of a stride name: "k_stride_h" -> {"k", 'h'}.
+/// "q", "k", "v", "o" or "lse".
+std::optional<LaunchOperand> parseOperand(const std::string &name);
+const char *spelling(LaunchOperand operand);
+
+/// Operand and axis of a stride name: "k_stride_h" -> {K, 'h'}.
 struct StrideName {
-  std::string operand;
+  LaunchOperand operand;
   char axis;
 };
 std::optional<StrideName> parseStrideName(const std::string &name);
 
-/// The operand of a tensor map: "k_map" -> "k".
-std::optional<std::string> parseMapName(const std::string &name);
+/// What a launch passes as `name`; Unknown when no launch value or declaration
+/// of `problem` has that name.
+ArgumentSource findSource(const Problem &problem, const std::string &name);
 
-/// The type that the argument `name` must have; empty when no launch value or
-/// declaration of `problem` has that name.
-std::optional<ArgumentType> argumentType(const Problem &problem,
-                                         const std::string &name);
+/// The type of an argument from there.
+ArgumentType typeOf(const Problem &problem, const ArgumentSource &source);
 
 /// The declaration of a param or tensor, or null.
 const Param *findParam(const Problem &problem, const std::string &name);

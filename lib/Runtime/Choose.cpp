@@ -43,7 +43,8 @@ static int64_t guardValue(const Problem &problem, const LaunchArguments &args,
     return strideOf(operandView(args, stride->operand), stride->axis);
   size_t at = name.find("_align");
   if (at != std::string::npos)
-    return addressAlignment(operandView(args, name.substr(0, at)).data);
+    if (std::optional<LaunchOperand> operand = parseOperand(name.substr(0, at)))
+      return addressAlignment(operandView(args, *operand).data);
   return workExtent(problem, args, name);
 }
 

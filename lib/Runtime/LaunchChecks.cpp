@@ -37,14 +37,20 @@ bool attn::isEmptyLaunch(const LaunchArguments &arguments) {
 }
 
 const TensorView &attn::operandView(const LaunchArguments &arguments,
-                                    const std::string &operand) {
-  if (operand == "q")
+                                    LaunchOperand operand) {
+  switch (operand) {
+  case LaunchOperand::Q:
     return arguments.q;
-  if (operand == "k")
+  case LaunchOperand::K:
     return arguments.k;
-  if (operand == "v")
+  case LaunchOperand::V:
     return arguments.v;
-  return operand == "o" ? arguments.o : arguments.lse;
+  case LaunchOperand::O:
+    return arguments.o;
+  case LaunchOperand::Lse:
+    break;
+  }
+  return arguments.lse;
 }
 
 int64_t attn::strideOf(const TensorView &view, char axis) {
@@ -55,16 +61,20 @@ int64_t attn::strideOf(const TensorView &view, char axis) {
 
 OperandShape attn::operandShape(const Problem &problem,
                                 const LaunchArguments &arguments,
-                                const std::string &operand) {
-  if (operand == "q")
+                                LaunchOperand operand) {
+  switch (operand) {
+  case LaunchOperand::Q:
     return {problem.heads, arguments.qLen, problem.headDimQK, problem.dtype};
-  if (operand == "k")
+  case LaunchOperand::K:
     return {problem.kvHeads, arguments.kLen, problem.headDimQK,
             problem.kvDtype};
-  if (operand == "v")
+  case LaunchOperand::V:
     return {problem.kvHeads, arguments.kLen, problem.headDimV, problem.kvDtype};
-  if (operand == "o")
+  case LaunchOperand::O:
     return {problem.heads, arguments.qLen, problem.headDimV, problem.out};
+  case LaunchOperand::Lse:
+    break;
+  }
   return {problem.heads, arguments.qLen, 1, DType::F32};
 }
 
@@ -157,8 +167,8 @@ int64_t attn::elementCount(const Problem &problem, const Tensor &tensor,
 
 namespace {
 /// A view with its extents: what is checked about q, k, v, o and lse.
-struct Operand {
-  std::string name;
+struct BoundOperand {
+  const char *name;
   const TensorView &view;
   OperandShape shape;
   int64_t alignmentBytes;
@@ -166,11 +176,11 @@ struct Operand {
 };
 } // namespace
 
-static std::string strideField(const Operand &operand, char axis) {
-  return operand.name + "_stride_" + axis;
+static std::string strideField(const BoundOperand &operand, char axis) {
+  return std::string(operand.name) + "_stride_" + axis;
 }
 
-static void checkStrides(const Operand &operand, int64_t batch) {
+static void checkStrides(const BoundOperand &operand, int64_t batch) {
   // Device addresses have at most 57 bits (five-level paging).
   constexpr __int128 maxReachBytes = __int128(1) << 57;
   struct Axis {
@@ -188,18 +198,18 @@ static void checkStrides(const Operand &operand, int64_t batch) {
     // zero, and frameworks leave any value there.
     if (axis.extent <= 1)
       continue;
-    std::string field = strideField(operand, axis.name);
+    auto field = [&] { return strideField(operand, axis.name); };
     if (axis.stride < 0)
-      refuse(field + " = " + std::to_string(axis.stride) +
+      refuse(field() + " = " + std::to_string(axis.stride) +
              ": negative strides are not supported, allowed 0 and up");
     if (__int128(axis.stride) * elementBytes % operand.alignmentBytes)
-      refuse(field + " = " + std::to_string(axis.stride) + " elements (" +
+      refuse(field() + " = " + std::to_string(axis.stride) + " elements (" +
              std::to_string(axis.stride * elementBytes) +
              " bytes): allowed multiples of " +
              std::to_string(operand.alignmentBytes) + " bytes");
     reach += __int128(axis.stride) * (axis.extent - 1);
     if (reach * elementBytes > maxReachBytes)
-      refuse(field + " = " + std::to_string(axis.stride) +
+      refuse(field() + " = " + std::to_string(axis.stride) +
              ": the tensor would span more than 2^57 bytes");
   }
   if (!operand.isOutput)
@@ -221,17 +231,19 @@ static void checkStrides(const Operand &operand, int64_t batch) {
   }
 }
 
-static void checkOperand(const Operand &operand, int64_t batch) {
+static void checkOperand(const BoundOperand &operand, int64_t batch) {
   bool hasElements =
       batch > 0 && operand.shape.heads > 0 && operand.shape.positions > 0;
   if (!hasElements)
     return;
   if (operand.view.data == 0)
-    refuse(operand.name + ": null pointer, expected device memory");
+    refuse(std::string(operand.name) +
+           ": null pointer, expected device memory");
   if (operand.view.data % operand.alignmentBytes) {
     std::ostringstream address;
     address << std::hex << operand.view.data;
-    refuse(operand.name + " = 0x" + address.str() + ": the base address is " +
+    refuse(std::string(operand.name) + " = 0x" + address.str() +
+           ": the base address is " +
            std::to_string(operand.view.data % operand.alignmentBytes) +
            " bytes past a multiple of " +
            std::to_string(operand.alignmentBytes) + ", allowed multiples of " +
@@ -241,21 +253,23 @@ static void checkOperand(const Operand &operand, int64_t batch) {
 }
 
 static void checkOperands(const Problem &problem, const LaunchArguments &args) {
-  auto check = [&](const std::string &name, int64_t alignmentBytes,
+  auto check = [&](LaunchOperand operand, int64_t alignmentBytes,
                    bool isOutput) {
-    checkOperand({name, operandView(args, name),
-                  operandShape(problem, args, name), alignmentBytes, isOutput},
+    checkOperand({spelling(operand), operandView(args, operand),
+                  operandShape(problem, args, operand), alignmentBytes,
+                  isOutput},
                  args.batch);
   };
-  for (const char *input : {"q", "k", "v"})
+  for (LaunchOperand input :
+       {LaunchOperand::Q, LaunchOperand::K, LaunchOperand::V})
     check(input, accessAlignmentBytes, /*isOutput=*/false);
   if (problem.outputO)
-    check("o", accessAlignmentBytes, /*isOutput=*/true);
+    check(LaunchOperand::O, accessAlignmentBytes, /*isOutput=*/true);
   else if (args.o.data)
     refuse("o: bound, but attention '" + problem.name + "' outputs lse only");
   // lse is stored by single elements: any float address will do.
   if (problem.outputLse)
-    check("lse", sizeof(float), /*isOutput=*/true);
+    check(LaunchOperand::Lse, sizeof(float), /*isOutput=*/true);
   else if (args.lse.data)
     refuse("lse: bound, but attention '" + problem.name + "' outputs o only");
 }

@@ -26,19 +26,18 @@ void checkLengths(const LaunchArguments &arguments);
 /// True when the launch has no output element at all.
 bool isEmptyLaunch(const LaunchArguments &arguments);
 
-/// The view of q, k, v, o or lse.
 const TensorView &operandView(const LaunchArguments &arguments,
-                              const std::string &operand);
+                              LaunchOperand operand);
 int64_t strideOf(const TensorView &view, char axis);
 
-/// Extents of q, k, v, o or lse beside the batch, and the type of an element.
+/// Extents of an operand beside the batch, and the type of an element.
 struct OperandShape {
   int64_t heads, positions, headDim;
   DType type;
 };
 OperandShape operandShape(const Problem &problem,
                           const LaunchArguments &arguments,
-                          const std::string &operand);
+                          LaunchOperand operand);
 
 /// batch, heads, kv_heads, q_len or k_len.
 int64_t workExtent(const Problem &problem, const LaunchArguments &arguments,

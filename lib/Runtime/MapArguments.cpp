@@ -54,8 +54,8 @@ static TensorMap::Format formatOf(DType type) {
   return TensorMap::Format::U8;
 }
 
-std::string attn::boxFault(const Problem &problem,
-                           const KernelArgument &argument) {
+static std::string boxFault(const Problem &problem,
+                            const KernelArgument &argument) {
   const TensorBox &box = argument.box;
   if (box.rows < 1 || box.rows > maxBoxExtent)
     return "box_rows = " + std::to_string(box.rows) + ": allowed 1 .. " +
@@ -68,8 +68,7 @@ std::string attn::boxFault(const Problem &problem,
            ": allowed 0, 32, 64, 128 bytes";
   // The type does not depend on the lengths of a launch.
   DType type =
-      operandShape(problem, LaunchArguments(), *parseMapName(argument.name))
-          .type;
+      operandShape(problem, LaunchArguments(), argument.source.operand).type;
   int64_t rowBytes = box.columns * byteSize(type);
   std::string row = "box_columns = " + std::to_string(box.columns) +
                     " elements (" + std::to_string(rowBytes) + " bytes): ";
@@ -79,6 +78,35 @@ std::string attn::boxFault(const Problem &problem,
     return row + "allowed up to the swizzle's span of " +
            std::to_string(box.swizzleBytes) + " bytes";
   return "";
+}
+
+std::string attn::resolveArgument(const Problem &problem,
+                                  KernelArgument &argument) {
+  argument.source = findSource(problem, argument.name);
+  if (argument.source.kind == ArgumentSource::Kind::Unknown)
+    return "nothing can bind an argument named '" + argument.name + "'";
+  std::string fault;
+  ArgumentType expected = typeOf(problem, argument.source);
+  if (argument.type != expected)
+    fault = std::string(" has type ") + spelling(argument.type) +
+            ", expected " + spelling(expected);
+  else if (expected == ArgumentType::TensorMap)
+    if (std::string box = boxFault(problem, argument); !box.empty())
+      fault = ": " + box;
+  if (fault.empty())
+    return "";
+  argument.source = {};
+  return "argument '" + argument.name + "'" + fault;
+}
+
+ArgumentSource attn::sourceOf(const Problem &problem,
+                              const KernelArgument &argument) {
+  if (argument.source.kind != ArgumentSource::Kind::Unknown)
+    return argument.source;
+  KernelArgument copy = argument;
+  if (std::string fault = resolveArgument(problem, copy); !fault.empty())
+    throw PackageError(fault);
+  return copy.source;
 }
 
 namespace {
@@ -103,18 +131,18 @@ static bool isEmpty(const OperandShape &shape, int64_t batch) {
 std::string attn::mapObstacle(const Problem &problem,
                               const LaunchArguments &arguments,
                               const KernelArgument &argument) {
-  std::optional<std::string> operand = parseMapName(argument.name);
-  if (!operand)
+  if (argument.type != ArgumentType::TensorMap)
     return "";
-  OperandShape shape = operandShape(problem, arguments, *operand);
+  LaunchOperand operand = sourceOf(problem, argument).operand;
+  OperandShape shape = operandShape(problem, arguments, operand);
   if (isEmpty(shape, arguments.batch))
     return "";
   int64_t elementBytes = byteSize(shape.type);
   for (const Axis &axis :
-       axesOf(shape, arguments.batch, operandView(arguments, *operand))) {
+       axesOf(shape, arguments.batch, operandView(arguments, operand))) {
     if (axis.extent == 1)
       continue;
-    std::string field = argument.name + ": " + *operand + "_stride_" +
+    std::string field = argument.name + ": " + spelling(operand) + "_stride_" +
                         axis.name + " = " + std::to_string(axis.stride);
     __int128 bytes = __int128(axis.stride) * elementBytes;
     if (bytes < 0 || bytes % unitBytes || bytes >= strideLimitBytes)
@@ -128,7 +156,7 @@ std::string attn::mapObstacle(const Problem &problem,
 TensorMap attn::tensorMapOf(const Problem &problem,
                             const LaunchArguments &arguments,
                             const KernelArgument &argument) {
-  std::string operand = *parseMapName(argument.name);
+  LaunchOperand operand = sourceOf(problem, argument).operand;
   OperandShape shape = operandShape(problem, arguments, operand);
   const TensorView &view = operandView(arguments, operand);
   int64_t elementBytes = byteSize(shape.type);

@@ -18,8 +18,13 @@
 
 namespace attn {
 
-/// Why no launch can have a map with this argument's box; empty when one can.
-std::string boxFault(const Problem &problem, const KernelArgument &argument);
+/// Looks the argument's name up, and checks its type and box. Why no launch can
+/// bind it; empty when one can.
+std::string resolveArgument(const Problem &problem, KernelArgument &argument);
+
+/// Where an argument's value comes from. Throws PackageError where a package
+/// that was not read has one that no launch can bind.
+ArgumentSource sourceOf(const Problem &problem, const KernelArgument &argument);
 
 /// Why no tensor map can express the operand as it is bound: the stride of an
 /// axis with more than one element is 0 or too large. Empty when one can, and

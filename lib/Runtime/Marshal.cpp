@@ -42,60 +42,54 @@ static std::vector<uint8_t> paramBytes(const Param &param,
 
 static DevicePtr pointerOf(const Package &package, const LaunchArguments &args,
                            const BufferAddresses &buffers,
-                           const std::string &name) {
-  if (std::optional<KernelRole> role = valueOf(kernelRoleNames, name)) {
-    auto it = buffers.find(*role);
+                           const ArgumentSource &source) {
+  using Kind = ArgumentSource::Kind;
+  switch (source.kind) {
+  case Kind::QLens:
+    return args.qLens;
+  case Kind::KLens:
+    return args.kLens;
+  case Kind::WorkCounter:
+    return args.workspace;
+  case Kind::Workspace:
+    return args.workspace + DevicePtr(workCounterBytes(package));
+  case Kind::Buffer: {
+    auto it = buffers.find(KernelRole(source.index));
     return it == buffers.end() ? 0 : it->second;
   }
-  if (std::optional<std::string> tensor = afterPrefix(name, "tensor:")) {
-    auto it = args.tensors.find(*tensor);
+  case Kind::Tensor: {
+    auto it = args.tensors.find(package.problem.tensors[source.index].name);
     return it == args.tensors.end() ? 0 : it->second.data;
   }
-  if (name == "q_lens")
-    return args.qLens;
-  if (name == "k_lens")
-    return args.kLens;
-  if (name == "work_counter")
-    return args.workspace;
-  if (name == "workspace")
-    return args.workspace + DevicePtr(workCounterBytes(package));
-  return operandView(args, name).data;
+  default:
+    return operandView(args, source.operand).data;
+  }
 }
 
-/// Names and boxes were checked against the problem when the package was read;
-/// a package built in process is checked here.
-static void checkArgument(const Problem &problem,
-                          const KernelArgument &argument) {
-  std::optional<ArgumentType> type = argumentType(problem, argument.name);
-  std::string fault;
-  if (!type)
-    fault = "nothing can bind it";
-  else if (*type != argument.type)
-    fault = std::string("expected ") + spelling(*type);
-  else if (*type == ArgumentType::TensorMap)
-    fault = boxFault(problem, argument);
-  if (!fault.empty())
-    throw PackageError("argument '" + argument.name +
-                       "' : " + spelling(argument.type) + ": " + fault);
-}
-
-/// The binary form of one parameter.
+/// The binary form of one parameter that is no tensor map.
 static std::vector<uint8_t> marshal(const Package &package,
                                     const LaunchArguments &args,
                                     const BufferAddresses &buffers,
-                                    const KernelArgument &argument) {
+                                    const ArgumentSource &source) {
+  using Kind = ArgumentSource::Kind;
   const Problem &problem = package.problem;
-  const std::string &name = argument.name;
-  if (std::optional<std::string> param = afterPrefix(name, "param:"))
-    return paramBytes(*findParam(problem, *param), args);
-  if (std::optional<StrideName> stride = parseStrideName(name))
+  switch (source.kind) {
+  case Kind::Param:
+    return paramBytes(problem.params[source.index], args);
+  case Kind::Stride:
     return bytesOf<int64_t>(
-        strideOf(operandView(args, stride->operand), stride->axis));
-  if (name == "scale")
+        strideOf(operandView(args, source.operand), source.axis));
+  case Kind::Scale:
     return bytesOf<float>(launchScale(problem, args));
-  if (argument.type == ArgumentType::I32)
-    return bytesOf<int32_t>(workExtent(problem, args, name));
-  return bytesOf<DevicePtr>(pointerOf(package, args, buffers, name));
+  case Kind::Batch:
+    return bytesOf<int32_t>(args.batch);
+  case Kind::QLen:
+    return bytesOf<int32_t>(args.qLen);
+  case Kind::KLen:
+    return bytesOf<int32_t>(args.kLen);
+  default:
+    return bytesOf<DevicePtr>(pointerOf(package, args, buffers, source));
+  }
 }
 
 LaunchConfig attn::shapeOf(const Kernel &kernel, int64_t workItems,
@@ -117,13 +111,13 @@ void attn::marshalArguments(const Package &package, const Kernel &kernel,
                             LaunchConfig &config,
                             std::vector<MapArgument> &maps) {
   for (const KernelArgument &argument : kernel.arguments) {
-    checkArgument(package.problem, argument);
+    ArgumentSource source = sourceOf(package.problem, argument);
     std::vector<uint8_t> bytes;
     if (argument.type == ArgumentType::TensorMap)
       maps.push_back({config.arguments.size(),
                       tensorMapOf(package.problem, arguments, argument)});
     else
-      bytes = marshal(package, arguments, buffers, argument);
+      bytes = marshal(package, arguments, buffers, source);
     config.arguments.push_back(std::move(bytes));
   }
 }

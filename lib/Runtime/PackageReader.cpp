@@ -141,14 +141,7 @@ static KernelArgument readArgument(const json &value, const Problem &problem,
                                    const std::string &where) {
   KernelArgument argument;
   argument.name = readString(value, "name", where);
-  std::optional<ArgumentType> expected = argumentType(problem, argument.name);
-  if (!expected)
-    fail(where, "nothing can bind an argument named '" + argument.name + "'");
-  std::string type = readString(value, "type", where);
-  if (type != spelling(*expected))
-    fail(where, "argument '" + argument.name + "' has type " + type +
-                    ", expected " + spelling(*expected));
-  argument.type = *expected;
+  argument.type = readWord(value, "type", argumentTypeNames, where);
   if (argument.type == ArgumentType::TensorMap) {
     auto integer = [&](const char *name) {
       return asInteger(member(value, name, where), where + "." + name, 0,
@@ -156,10 +149,10 @@ static KernelArgument readArgument(const json &value, const Problem &problem,
     };
     argument.box = {integer("box_rows"), integer("box_columns"),
                     integer("swizzle")};
-    std::string fault = boxFault(problem, argument);
-    if (!fault.empty())
-      fail(where, "argument '" + argument.name + "': " + fault);
   }
+  std::string fault = resolveArgument(problem, argument);
+  if (!fault.empty())
+    fail(where, fault);
   return argument;
 }
 

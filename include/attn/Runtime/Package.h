@@ -44,6 +44,33 @@ struct TensorBox {
   int64_t swizzleBytes = 0; ///< span that is swizzled: 0 (none), 32, 64, 128
 };
 
+enum class LaunchOperand : uint8_t { Q, K, V, O, Lse };
+
+/// What a launch passes as a parameter: the parameter's name, looked up once.
+struct ArgumentSource {
+  enum class Kind : uint8_t {
+    Unknown, ///< not looked up yet
+    Pointer,
+    Stride,
+    Map, ///< of `operand`; a stride along `axis`
+    QLens,
+    KLens,
+    Workspace,
+    WorkCounter,
+    Buffer, ///< number `index` of KernelRole
+    Batch,
+    QLen,
+    KLen,
+    Scale,
+    Param,
+    Tensor, ///< number `index` of the problem's
+  };
+  Kind kind = Kind::Unknown;
+  LaunchOperand operand = LaunchOperand::Q;
+  char axis = 0; ///< 'b', 'h' or 's'
+  uint32_t index = 0;
+};
+
 /// A kernel parameter. Names (docs/Runtime.md, "Kernel arguments"):
 ///   Ptr  q k v o lse q_lens k_lens workspace work_counter block_list
 ///        tensor:NAME
@@ -56,6 +83,8 @@ struct KernelArgument {
   std::string name;
   ArgumentType type = ArgumentType::Ptr;
   TensorBox box = {}; ///< of a TensorMap
+  /// Set where a package is read; a launch looks the name up where it is not.
+  ArgumentSource source = {};
 };
 
 /// ceil(extent / divisor); extent is batch, heads, kv_heads, q_len or k_len.

@@ -313,7 +313,7 @@ TEST(Launch, InProcessPackageWithABadArgument) {
   package.kernels[0].arguments.push_back({"tensor:x", ArgumentType::Ptr});
   EXPECT_EQ(messageOf<PackageError>(
                 [&] { planLaunch(package, smallArguments(), smallDevice()); }),
-            "argument 'tensor:x' : ptr: nothing can bind it");
+            "nothing can bind an argument named 'tensor:x'");
 }
 
 //===----------------------------------------------------------------------===//

@@ -147,11 +147,10 @@ TEST(MapArguments, InProcessPackagesAreChecked) {
   Package package = mapPackage();
   package.kernels[0].arguments[1].box.swizzleBytes = 48;
   EXPECT_EQ(messageOf<PackageError>([&] { planOf(package); }),
-            "argument 'k_map' : tensor_map: swizzle = 48: allowed 0, 32, 64, "
-            "128 bytes");
+            "argument 'k_map': swizzle = 48: allowed 0, 32, 64, 128 bytes");
   package.kernels[0].arguments[1] = {"k_map", ArgumentType::Ptr};
   EXPECT_EQ(messageOf<PackageError>([&] { planOf(package); }),
-            "argument 'k_map' : ptr: expected tensor_map");
+            "argument 'k_map' has type ptr, expected tensor_map");
 }
 
 TEST(MapArguments, TheDeviceOfTheLaunchEncodes) {
