@@ -361,6 +361,24 @@ attn.kernel @rows attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_head
 
 // -----
 
+// A row for long launches counts as it was measured, or not.
+module attributes {attn.target = "sm_90a"} {
+// CHECK-LABEL: attn.kernel @stale
+// CHECK-NOT: attn.alternatives
+// CHECK-SAME: schedule = #attn.schedule<fa3, tile = 128x128
+// expected-remark @below {{schedule fa3, tile 128 x 128}}
+// expected-remark @below {{no alternative m192 for q_len >= 4096: of the 128 keys of its row 80 fit}}
+attn.kernel @stale attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<fa3, max = stale, loader = tma>} {
+  attn.mask {
+  ^bb0(%b: i32, %h: i32, %g: i32, %i: i32, %q: i32, %k: i32, %q_len: i32, %k_len: i32):
+    %0 = arith.cmpi sle, %k, %q : i32
+    attn.yield %0 : i1
+  }
+}
+}
+
+// -----
+
 // A window's rows do not grow: long launches of it are many short ones.
 module attributes {attn.target = "sm_90a"} {
 // CHECK-LABEL: attn.kernel @window

@@ -30,7 +30,7 @@ public:
   /// The same schedule without tensor maps.
   ScheduleSelection withoutTma(std::string reason) const;
   bool usesTma() const { return knobs.tma; }
-  int64_t tileM() const { return knobs.tileM; }
+  int64_t tileN() const { return knobs.tileN; }
 
   /// Why it cannot be built, in words; empty when it can.
   std::string fault() const;

@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/Support/FormatVariadic.h"
 
 namespace attn::ir {
 #define GEN_PASS_DEF_SELECTSCHEDULE
@@ -87,6 +88,17 @@ static bool growsWithLength(KernelOp kernel) {
   return true;
 }
 
+/// Why a row for long launches is none for this schedule; empty when it is.
+static std::string rowFault(const ScheduleSelection &selection,
+                            const TileChoice &row) {
+  std::string fault = selection.fault();
+  // The row was measured as it stands.
+  if (fault.empty() && selection.tileN() != row.tileN)
+    fault = llvm::formatv("of the {0} keys of its row {1} fit", row.tileN,
+                          selection.tileN());
+  return fault;
+}
+
 namespace {
 /// Schedules of one kernel, beside the one that any launch can take as far as
 /// its lengths go.
@@ -95,10 +107,9 @@ public:
   explicit AlternativeList(KernelOp kernel) : kernel(kernel) {}
 
   /// Adds one for launches of at least `minQLen` query positions, `when` in
-  /// words; or says why it cannot be built.
+  /// words; or says by which `fault` there is none.
   void add(StringRef name, const ScheduleSelection &selection, int64_t minQLen,
-           const Twine &when) {
-    std::string fault = selection.fault();
+           const Twine &when, const std::string &fault) {
     InFlightDiagnostic remark = emitRemark(kernel.getFieldLoc("schedule"));
     if (!fault.empty()) {
       remark << "no alternative " << name << " " << when << ": " << fault;
@@ -147,13 +158,17 @@ LogicalResult SelectSchedule::select(KernelOp kernel) {
     ScheduleSelection selection = family;
     selection.fillIn(*row);
     alternatives.add("m" + std::to_string(row->tileM), selection, row->minQLen,
-                     "for q_len >= " + Twine(row->minQLen));
+                     "for q_len >= " + Twine(row->minQLen),
+                     rowFault(selection, *row));
   }
   bool asksForLoader = wish && wish.getLoader();
-  if (main.usesTma() && !asksForLoader)
+  if (main.usesTma() && !asksForLoader) {
+    ScheduleSelection other = main.withoutTma("it needs no tensor map");
     alternatives.add(
-        "cp_async", main.withoutTma("it needs no tensor map"), 0,
-        "for strides that no tensor map can express (2^40 bytes and up)");
+        "cp_async", other, 0,
+        "for strides that no tensor map can express (2^40 bytes and up)",
+        other.fault());
+  }
   alternatives.attach();
   return success();
 }
