@@ -59,7 +59,6 @@ void attn::buildAttnToTilePipeline(OpPassManager &manager) {
 //===----------------------------------------------------------------------===//
 
 void attn::buildTileToPipePipeline(OpPassManager &manager) {
-  manager.addPass(createExpandSoftmaxStep());
   manager.addPass(createInsertChannels());
   manager.addPass(createAssignStages());
   manager.addPass(createOverlapLoads());
@@ -70,6 +69,8 @@ void attn::buildTileToPipePipeline(OpPassManager &manager) {
   manager.addPass(createPartitionRoles());
   // Needs the roles: each counts for itself.
   manager.addPass(createNumberTiles());
+  // The first tile of a rotated loop has its own step by now.
+  manager.addPass(createExpandSoftmaxStep());
   // The order of products is final.
   manager.addPass(createPlaceAwaits());
   // A turn ends at the first wait.

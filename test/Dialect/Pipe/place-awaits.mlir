@@ -56,6 +56,53 @@ gpu.func @overlapped(%Q: !q, %kc: !kc, %vc: !vc, %ov: !tile.view<64 x f32>, %acc
   gpu.return
 }
 
+// A choice that passes the output on, or changes it: the arm that does waits for
+// itself, everybody behind the choice, and what is in front of it runs meanwhile.
+// CHECK-LABEL: gpu.func @choice
+gpu.func @choice(%Q: !q, %kc: !kc, %vc: !vc, %ov: !tile.view<64 x f32>, %acc0: !o, %P0: !p, %n: i32, %grown: i1)
+    kernel attributes {attn.schedule = #attn.schedule<fa3, mma = wgmma>} {
+  %r:2 = tile.for_keys full (%k0) in (%n, %n) step 32 iter(%acc = %acc0, %P = %P0) : (!o, !p) {
+    %K = pipe.take %kc[%n] : !kc -> !k
+    %S = tile.dot %Q, %K over "d" : !q, !k -> !s
+    %V = pipe.take %vc[%n] : !vc -> !v
+    // CHECK: %[[O0:.*]] = tile.dot %{{.*}}, %{{.*}} init %{{.*}} over "k" async
+    %O = tile.dot %P, %V init %acc : !o over "k" : !p, !v -> !o
+    pipe.release %vc[%n] : !vc
+    pipe.release %kc[%n] : !kc
+    // CHECK: %[[E0:.*]] = tile.map
+    %e = tile.map %S : !s -> !s {
+    ^bb0(%x: f32):
+      %0 = math.exp2 %x : f32
+      tile.yield %0 : f32
+    }
+    // CHECK: %[[SCALED:.*]] = scf.if
+    // CHECK-NEXT: %[[IN:.*]] = pipe.await %[[O0]] pending 0
+    // CHECK-NEXT: %[[CHANGED:.*]] = tile.map %[[IN]] :
+    // CHECK: scf.yield %[[CHANGED]]
+    // CHECK-NEXT: } else {
+    // CHECK-NEXT: scf.yield %[[O0]]
+    // CHECK-NEXT: }
+    // CHECK-NEXT: %[[O:.*]]:2 = pipe.await %[[SCALED]], %[[E0]] pending 0
+    // CHECK-NEXT: pipe.release %{{.*}} : <<[k:32, v:64]
+    %scaled = scf.if %grown -> (!o) {
+      %changed = tile.map %O : !o -> !o {
+      ^bb0(%x: f32):
+        %0 = arith.negf %x : f32
+        tile.yield %0 : f32
+      }
+      scf.yield %changed : !o
+    } else {
+      scf.yield %O : !o
+    }
+    // CHECK-NEXT: %[[P1:.*]] = tile.cast %[[O]]#1
+    // CHECK-NEXT: tile.yield %[[O]]#0, %[[P1]]
+    %P1 = tile.cast %e : !s -> !p
+    tile.yield %scaled, %P1 : !o, !p
+  }
+  tile.store %r#0, %ov[%n] : !o -> !tile.view<64 x f32>
+  gpu.return
+}
+
 // Without overlap each is waited for where it is used: the output at the end of
 // the tile. Its weights are made in this tile, so nothing refills them.
 // CHECK-LABEL: gpu.func @in_turn

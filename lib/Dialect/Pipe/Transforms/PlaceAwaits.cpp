@@ -9,6 +9,7 @@
 #include "attn/Dialect/Pipe/IR/Pipe.h"
 #include "attn/Dialect/Pipe/Transforms/Passes.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
 
 namespace attn {
@@ -66,11 +67,43 @@ Value refilledFrom(tile::DotOp dot) {
                                                      : Value();
 }
 
+/// Where one arm of a choice uses the product and the other does nothing but
+/// pass it on: the choice.
+scf::IfOp choiceThatPasses(Operation *use, Value product) {
+  auto choice = dyn_cast<scf::IfOp>(use);
+  if (!choice || choice.getNumResults() != 1 ||
+      !llvm::hasSingleElement(*choice.elseBlock()) ||
+      choice.elseYield().getOperand(0) != product)
+    return {};
+  return choice;
+}
+
+/// An arm that passes the product on need not wait for it: the other one waits
+/// for itself, and what is behind the choice for both. So nothing that is in
+/// front of the choice waits. Returns what is behind it to be awaited.
+Value awaitInArm(tile::DotOp dot, scf::IfOp choice) {
+  OpBuilder builder = OpBuilder::atBlockBegin(choice.thenBlock());
+  Value product = dot.getResult();
+  auto await = pipe::AwaitOp::create(builder, dot.getLoc(), product.getType(),
+                                     product, countStarted(dot, choice));
+  product.replaceUsesWithIf(await.getResult(0), [&](OpOperand &operand) {
+    Operation *user = operand.getOwner();
+    return user != await &&
+           choice.getThenRegion().isAncestor(user->getParentRegion());
+  });
+  return choice.getResult(0);
+}
+
 /// Puts the await of `dot`, and moves behind it what frees its operands.
 void awaitDot(tile::DotOp dot) {
   Operation *use = firstUse(dot);
+  Value awaited = dot.getResult();
+  if (scf::IfOp choice = choiceThatPasses(use, awaited)) {
+    awaited = awaitInArm(dot, choice);
+    use = choice->getNextNode();
+  }
   OpBuilder builder(use);
-  SmallVector<Value> values = {dot.getResult()};
+  SmallVector<Value> values = {awaited};
   Value refill = refilledFrom(dot);
   if (refill && refill.getDefiningOp() &&
       refill.getDefiningOp()->getBlock() == dot->getBlock() &&

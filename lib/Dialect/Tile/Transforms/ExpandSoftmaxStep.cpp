@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 #include "llvm/ADT/APFloat.h"
 
@@ -72,7 +73,7 @@ public:
   Value run() {
     rewriter.setInsertionPoint(op);
     addRamp();
-    if (op.getHeld())
+    if (op.getHeld() && !isFirst())
       return expandHeld();
     Value ofTile = base ? tileMax(maximum(classes, logits, over))
                         : maximum(rows, logits, over);
@@ -98,6 +99,7 @@ private:
   }
 
   void addRamp();
+  bool isFirst();
   Value tileMax(Value ofClasses);
   Value newMax(Value ofTile);
   Value shiftOf(Value max);
@@ -136,6 +138,14 @@ void StepExpansion::addRamp() {
                          ArrayRef<StringRef>{"k"}, zero, add, /*inClass=*/true);
   base = MapOp::create(rewriter, loc, classes, op.getBase(),
                        ArrayRef<StringRef>{"r"}, zero, add);
+}
+
+/// Whether no row has seen a key: there is no maximum to be held.
+bool StepExpansion::isFirst() {
+  auto fill = op.getMax().getDefiningOp<FillOp>();
+  APFloat max(0.0f);
+  return fill && matchPattern(fill.getScalar(), m_ConstantFloat(&max)) &&
+         max.isInfinity() && max.isNegative();
 }
 
 /// The maximum of each row's logits in the tile, given that of each class of

@@ -121,7 +121,9 @@ def PlaceAwaits : Pass<"attn-place-awaits"> {
     products pending as were started since; and before a put into a slot that it
     reads. The weights that refill registers
     which the product still reads pass through the same await. Slots are released
-    behind it.
+    behind it. Where the first use is a choice that passes the product on in one
+    arm (`max = lazy`: O is rescaled or not), the other arm waits for itself and
+    the await stands behind the choice, so that nothing in front of it waits.
   }];
 }
 
