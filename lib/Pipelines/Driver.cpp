@@ -8,6 +8,7 @@
 #include "attn/Pipelines/Driver.h"
 
 #include "attn/Conversion/SpecToAttn/SpecToAttn.h"
+#include "attn/Dialect/Attn/Transforms/Alternatives.h"
 #include "attn/Pipelines/Diagnostics.h"
 #include "attn/Pipelines/Lower.h"
 #include "attn/Spec/Spec.h"
@@ -51,6 +52,7 @@ private:
   LogicalResult readModule(std::unique_ptr<llvm::MemoryBuffer> buffer);
   LogicalResult write();
   LogicalResult writePackage();
+  LogicalResult writeTileMap();
 
   const DriverOptions &options;
   llvm::raw_ostream &out;
@@ -107,6 +109,10 @@ static ir::Level levelOf(Emit emit) {
   case Emit::Ptx:
   case Emit::Package:
     return ir::Level::Llvm;
+  case Emit::TileMap:
+  case Emit::TileMapSvg:
+  case Emit::TileMapJson:
+    return ir::Level::Attn;
   }
   llvm_unreachable("all outputs are handled");
 }
@@ -126,7 +132,34 @@ LogicalResult Driver::writePackage() {
   return success();
 }
 
+LogicalResult Driver::writeTileMap() {
+  if (!problem) {
+    llvm::errs() << "error: --emit=tile-map needs a specification (.attn), "
+                    "whose mask it is compared with; "
+                 << options.input << " is a module\n";
+    return failure();
+  }
+  StringRef name = options.alternative.empty()
+                       ? StringRef(ir::mainAlternativeName)
+                       : StringRef(options.alternative);
+  if (failed(takeAlternative(*module, name, options.configure)))
+    return failure();
+  std::string error;
+  std::optional<TileMap> map = mapTiles(*module->getOps<ir::KernelOp>().begin(),
+                                        *problem, options.map, error);
+  if (!map) {
+    llvm::errs() << "error: " << error << "\n";
+    return failure();
+  }
+  out << (options.emit == Emit::TileMap      ? toText(*map)
+          : options.emit == Emit::TileMapSvg ? toSvg(*map)
+                                             : toJson(*map));
+  return success();
+}
+
 LogicalResult Driver::write() {
+  if (isTileMap(options.emit))
+    return writeTileMap();
   if (options.emit == Emit::Package)
     return writePackage();
   if (!options.alternative.empty() &&

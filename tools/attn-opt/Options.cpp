@@ -7,6 +7,8 @@
 
 #include "Options.h"
 
+#include "TileMapOptions.h"
+
 #include "attn/Layout/GpuTarget.h"
 #include "attn/Pipelines/CommandLine.h"
 
@@ -36,7 +38,13 @@ static cl::opt<attn::Emit, false, attn::WordParser<attn::Emit>> emitKind(
                clEnumValN(attn::Emit::Llvm, "llvm", "llvm and nvvm ops"),
                clEnumValN(attn::Emit::Ptx, "ptx", "PTX text"),
                clEnumValN(attn::Emit::Package, "package",
-                          "a kernel package (JSON)")));
+                          "a kernel package (JSON)"),
+               clEnumValN(attn::Emit::TileMap, "tile-map",
+                          "the key tiles of a head, as letters"),
+               clEnumValN(attn::Emit::TileMapSvg, "tile-map-svg",
+                          "the same as a picture"),
+               clEnumValN(attn::Emit::TileMapJson, "tile-map-json",
+                          "the same as data")));
 
 static cl::opt<std::string>
     target("target", cl::value_desc("sm_NN"), cl::cat(category),
@@ -118,6 +126,9 @@ findConflict(bool needsDriver, llvm::ArrayRef<llvm::StringRef> mlirOnly) {
   if (alternative.getNumOccurrences() && !lowers)
     return std::string("--alternative: needs --emit=tile or behind, where the "
                        "schedule is selected");
+  if (!attn::isTileMap(emitKind))
+    if (std::optional<llvm::StringRef> name = attn::findTileMapOption())
+      return "--" + name->str() + ": needs --emit=tile-map";
   if (!needsDriver)
     return std::nullopt;
   for (llvm::StringRef name : mlirOnly)
@@ -132,7 +143,7 @@ std::optional<std::string> attn::parseOptions(int argc, char **argv,
                                               mlir::DialectRegistry &registry,
                                               OptOptions &options) {
   llvm::SmallVector<llvm::StringRef> mlirOnly = registerMlirOptions(registry);
-  cl::HideUnrelatedOptions({&category, &mlirCategory});
+  cl::HideUnrelatedOptions({&category, &tileMapCategory(), &mlirCategory});
   if (std::optional<std::string> error = parseCommandLine(
           argc, argv,
           "Lowers a specification or a module towards PTX, level by level\n",
@@ -151,6 +162,10 @@ std::optional<std::string> attn::parseOptions(int argc, char **argv,
   options.driver.attention = attention;
   options.driver.alternative = alternative;
   options.driver.explain = explain;
+  if (attn::isTileMap(emitKind))
+    if (std::optional<std::string> error =
+            attn::readTileMapOptions(options.driver.map))
+      return error;
   options.driver.addPasses = [&options](mlir::PassManager &manager) {
     return options.mlir.setupPassPipeline(manager);
   };

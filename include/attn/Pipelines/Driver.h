@@ -8,6 +8,8 @@
 #ifndef ATTN_PIPELINES_DRIVER_H
 #define ATTN_PIPELINES_DRIVER_H
 
+#include "attn/Pipelines/MapTiles.h"
+
 #include "llvm/Support/LogicalResult.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
@@ -23,7 +25,21 @@ class PassManager;
 namespace attn {
 
 /// What to write.
-enum class Emit { Input, Attn, Tile, Pipe, Warp, Llvm, Ptx, Package };
+enum class Emit {
+  Input,
+  Attn,
+  Tile,
+  Pipe,
+  Warp,
+  Llvm,
+  Ptx,
+  Package,
+  TileMap,
+  TileMapSvg,
+  TileMapJson
+};
+/// Whether it shows the key tiles of one head.
+inline bool isTileMap(Emit emit) { return emit >= Emit::TileMap; }
 
 struct DriverOptions {
   std::string input; ///< name of the file, or "-" for standard input
@@ -32,6 +48,7 @@ struct DriverOptions {
   std::string attention;   ///< the block of a specification with several
   std::string alternative; ///< empty: `main`; in a package all of them
   bool explain = false;    ///< print remarks
+  MapTilesOptions map;     ///< of a tile map
   /// Passes of the command line, before the phases that `emit` asks for.
   std::function<llvm::LogicalResult(mlir::PassManager &)> addPasses;
   /// Printing and timing, of every pass manager.

@@ -13,8 +13,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "LeastVisits.h"
 #include "RandomMask.h"
-#include "TileVisits.h"
 
 #include "attn/Conversion/SpecToAttn/SpecToAttn.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"

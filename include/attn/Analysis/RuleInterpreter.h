@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ATTN_TEST_UNIT_ANALYSIS_RULEINTERPRETER_H
-#define ATTN_TEST_UNIT_ANALYSIS_RULEINTERPRETER_H
+#ifndef ATTN_ANALYSIS_RULEINTERPRETER_H
+#define ATTN_ANALYSIS_RULEINTERPRETER_H
 
 #include "attn/Dialect/Attn/IR/Attn.h"
 
@@ -15,25 +15,26 @@
 #include <cstdint>
 #include <vector>
 
-namespace attn::test {
+namespace attn {
 
-/// An integer tensor.
+/// A tensor; floats are the bits of an f32.
 struct TensorValue {
   std::vector<int64_t> dims, data;
 };
 
-/// What a rule reads besides its block arguments.
+/// What a rule reads besides its block arguments; an f32 param is its bits.
 struct RuleInputs {
   llvm::StringMap<int64_t> params;
   llvm::StringMap<TensorValue> tensors;
 };
 
-/// The values a rule of integers and bools yields for these block arguments.
-/// Arithmetic wraps in the width of its type; bools are 0 and 1.
+/// The values that the scalar code of a rule yields for these block arguments,
+/// which are integers. Arithmetic wraps in the width of its type; bools are 0
+/// and 1, floats the bits of an f32. Every tensor that is read must be bound.
 std::vector<int64_t> interpret(mlir::Block &rule,
                                const std::vector<int64_t> &arguments,
                                const RuleInputs &inputs);
 
-} // namespace attn::test
+} // namespace attn
 
-#endif // ATTN_TEST_UNIT_ANALYSIS_RULEINTERPRETER_H
+#endif // ATTN_ANALYSIS_RULEINTERPRETER_H

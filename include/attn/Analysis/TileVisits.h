@@ -5,17 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ATTN_TEST_UNIT_ANALYSIS_TILEVISITS_H
-#define ATTN_TEST_UNIT_ANALYSIS_TILEVISITS_H
+#ifndef ATTN_ANALYSIS_TILEVISITS_H
+#define ATTN_ANALYSIS_TILEVISITS_H
 
-#include "RuleInterpreter.h"
+#include "attn/Analysis/RuleInterpreter.h"
 
-namespace attn::test {
-
-/// What is true of each key: whether some row sees it, whether some misses it.
-struct KeyClasses {
-  std::vector<uint8_t> visible, hidden;
-};
+namespace attn {
 
 /// A tile that is visited.
 struct TileVisit {
@@ -27,7 +22,6 @@ struct TileVisit {
   }
 };
 using TileVisits = std::vector<TileVisit>;
-void PrintTo(const TileVisit &visit, std::ostream *os);
 
 /// Bounds with the code that places key tiles, in a region that runs.
 class PlacedTiles {
@@ -46,10 +40,6 @@ private:
   size_t ranges;
 };
 
-/// The least that has to be visited: partial tiles from right to left, then
-/// full ones. A tile is full if all of its keys exist and no row misses one.
-TileVisits leastVisits(const KeyClasses &keys, int64_t tileKeys);
+} // namespace attn
 
-} // namespace attn::test
-
-#endif // ATTN_TEST_UNIT_ANALYSIS_TILEVISITS_H
+#endif // ATTN_ANALYSIS_TILEVISITS_H

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "RuleInterpreter.h"
+#include "attn/Analysis/RuleInterpreter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -14,7 +14,6 @@
 
 using namespace mlir;
 using namespace attn;
-using namespace attn::test;
 
 namespace {
 class Interpreter {
@@ -26,7 +25,8 @@ public:
 private:
   APInt get(Value value) { return values.lookup(value); }
   APInt evaluate(Operation &op);
-  APInt evaluateBinary(Operation &op);
+  std::optional<APInt> evaluateBinary(Operation &op);
+  APInt fold(Operation &op);
   APInt read(ir::ReadOp op);
 
   const RuleInputs &inputs;
@@ -37,8 +37,8 @@ private:
 /// What must never happen in code that a pass emits; NDEBUG or not.
 static void require(bool condition) {
   if (!condition)
-    llvm::report_fatal_error("a rule divides by zero, overflows a division or "
-                             "reads an unbound tensor");
+    llvm::report_fatal_error("a rule divides by zero, overflows a division, "
+                             "reads an unbound tensor or cannot be folded");
 }
 
 static unsigned widthOf(Value value) {
@@ -47,6 +47,18 @@ static unsigned widthOf(Value value) {
 
 static APInt integer(unsigned width, int64_t value) {
   return APInt(width, value, /*isSigned=*/true, /*implicitTrunc=*/true);
+}
+
+static APInt bitsOf(Attribute value) {
+  if (auto number = dyn_cast<FloatAttr>(value))
+    return number.getValue().bitcastToAPInt();
+  return cast<IntegerAttr>(value).getValue();
+}
+
+static Attribute attributeOf(const APInt &bits, Type type) {
+  if (auto floatType = dyn_cast<FloatType>(type))
+    return FloatAttr::get(type, APFloat(floatType.getFloatSemantics(), bits));
+  return IntegerAttr::get(type, bits);
 }
 
 APInt Interpreter::read(ir::ReadOp op) {
@@ -63,9 +75,11 @@ APInt Interpreter::read(ir::ReadOp op) {
                  tensor.data.empty() ? 0 : tensor.data[offset]);
 }
 
-APInt Interpreter::evaluateBinary(Operation &op) {
+std::optional<APInt> Interpreter::evaluateBinary(Operation &op) {
+  if (op.getNumOperands() != 2)
+    return std::nullopt;
   APInt lhs = get(op.getOperand(0)), rhs = get(op.getOperand(1));
-  return llvm::TypeSwitch<Operation *, APInt>(&op)
+  return llvm::TypeSwitch<Operation *, std::optional<APInt>>(&op)
       .Case([&](arith::AddIOp) { return lhs + rhs; })
       .Case([&](arith::SubIOp) { return lhs - rhs; })
       .Case([&](arith::MulIOp) { return lhs * rhs; })
@@ -92,14 +106,27 @@ APInt Interpreter::evaluateBinary(Operation &op) {
       .Case([&](arith::CmpIOp compare) {
         return integer(
             1, arith::applyCmpPredicate(compare.getPredicate(), lhs, rhs));
-      });
+      })
+      .Default([](Operation *) { return std::nullopt; });
+}
+
+/// What is rare, floats above all, is left to the folders of the operations.
+APInt Interpreter::fold(Operation &op) {
+  SmallVector<Attribute> operands;
+  for (Value operand : op.getOperands())
+    operands.push_back(attributeOf(get(operand), operand.getType()));
+  SmallVector<OpFoldResult> results;
+  require(succeeded(op.fold(operands, results)) && results.size() == 1);
+  if (auto value = dyn_cast<Value>(results[0]))
+    return get(value);
+  return bitsOf(cast<Attribute>(results[0]));
 }
 
 APInt Interpreter::evaluate(Operation &op) {
   unsigned width = widthOf(op.getResult(0));
   return llvm::TypeSwitch<Operation *, APInt>(&op)
       .Case([&](arith::ConstantOp constant) {
-        return cast<IntegerAttr>(constant.getValue()).getValue();
+        return bitsOf(constant.getValue());
       })
       .Case<arith::ExtSIOp>(
           [&](auto) { return get(op.getOperand(0)).sext(width); })
@@ -113,7 +140,10 @@ APInt Interpreter::evaluate(Operation &op) {
         return integer(width, inputs.params.lookup(param.getParam()));
       })
       .Case([&](ir::ReadOp readOp) { return read(readOp); })
-      .Default([&](Operation *) { return evaluateBinary(op); });
+      .Default([&](Operation *) {
+        std::optional<APInt> value = evaluateBinary(op);
+        return value ? *value : fold(op);
+      });
 }
 
 std::vector<int64_t> Interpreter::run(Block &rule,
@@ -131,7 +161,7 @@ std::vector<int64_t> Interpreter::run(Block &rule,
   return results;
 }
 
-std::vector<int64_t> test::interpret(Block &rule,
+std::vector<int64_t> attn::interpret(Block &rule,
                                      const std::vector<int64_t> &arguments,
                                      const RuleInputs &inputs) {
   return Interpreter(inputs).run(rule, arguments);

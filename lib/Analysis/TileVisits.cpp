@@ -1,24 +1,16 @@
-//===- TileVisits.cpp - The key tiles that code visits
-//-----------------------===//
+//===- TileVisits.cpp - The key tiles that code visits --------------------===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "TileVisits.h"
+#include "attn/Analysis/TileVisits.h"
 
 #include "attn/Analysis/KeyTiles.h"
 
-#include <ostream>
-
 using namespace mlir;
 using namespace attn;
-using namespace attn::test;
-
-void test::PrintTo(const TileVisit &visit, std::ostream *os) {
-  *os << visit.firstKey << (visit.isFull ? " full" : " partial");
-}
 
 PlacedTiles::PlacedTiles(ir::BoundsOp bounds, int64_t tileKeys)
     : bounds(bounds), tileKeys(tileKeys) {
@@ -56,21 +48,4 @@ TileVisits PlacedTiles::run(const std::vector<int64_t> &arguments,
     visits.push_back({place + shifts[range], place < fullEnd});
   }
   return visits;
-}
-
-TileVisits test::leastVisits(const KeyClasses &keys, int64_t tileKeys) {
-  auto count = static_cast<int64_t>(keys.visible.size());
-  TileVisits partial, full;
-  for (int64_t first = (count - 1) / tileKeys * tileKeys; first >= 0;
-       first -= tileKeys) {
-    bool isVisible = false, isFull = first + tileKeys <= count;
-    for (int64_t k = first; k < std::min(first + tileKeys, count); ++k) {
-      isVisible |= keys.visible[k];
-      isFull &= !keys.hidden[k];
-    }
-    if (isVisible)
-      (isFull ? full : partial).push_back({first, isFull});
-  }
-  partial.insert(partial.end(), full.begin(), full.end());
-  return partial;
 }
