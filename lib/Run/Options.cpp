@@ -264,8 +264,8 @@ static SimTrace traceOption() {
   auto number = [&](llvm::StringRef text, const char *what) -> unsigned {
     unsigned value = 0;
     if (text.getAsInteger(10, value))
-      fail(llvm::Twine("expected the number of a ") + what + ", found '" +
-           text + "'");
+      fail(llvm::Twine("expected the number of a ") + what + " in " +
+           trace.ValueStr + ", found '" + text + "'");
     return value;
   };
   result.enabled = true;
