@@ -241,6 +241,16 @@ def outputs(run):
     yield "a sink of -inf = none", run(sink, "--tensor=sinks=-inf"), run(CAUSAL)
 
 
+def maxima(run, runner):
+    # Whether a warp looks closer depends on all of its rows, what a row becomes does not.
+    some = list(range(3, 77, 3))
+    fewer = runner.q.take(1, some)
+    fields = "schedule auto (tile = 128 x 32, max = {}) score (s, k) = k / 32 % 3 == 1 ? 40.0 * s : s"
+    for name in ("exact", "lazy", "stale"):
+        yield f"some rows alone, {name}", run(fields.format(name)).take_rows(some), run(fields.format(name), q=fewer)
+    yield "stale = lazy", run(fields.format("stale")), run(fields.format("lazy"))
+
+
 def properties(runner):
     run = runner.run
     yield from grids(run)
@@ -250,6 +260,7 @@ def properties(runner):
     yield from heads(run, runner)
     yield from memory(run)
     yield from outputs(run)
+    yield from maxima(run, runner)
 
 
 def parse_arguments():

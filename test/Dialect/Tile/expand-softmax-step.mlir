@@ -92,7 +92,12 @@ gpu.func @held(%x: !x, %m: !row, %l: !part, %o: !acc, %c: f32) kernel {
   // CHECK: %[[GROWN:.*]] = tile.any %[[EXCESS]] ne 0.000000e+00
   // CHECK-NEXT: %[[NEW:.*]]:2 = scf.if %[[GROWN]]
   // CHECK-NEXT: %[[TILEMAX:.*]] = tile.reduce max %[[LANE]] over "r"
-  // CHECK-NEXT: %[[ROWMAX:.*]] = tile.map %[[M]], %[[TILEMAX]] :
+  // Each row for itself.
+  // CHECK: %[[FOLLOWS:.*]] = tile.map %[[TILEMAX]], %{{[^ ]*}} :
+  // CHECK: arith.cmpf ogt
+  // CHECK: %[[NEWMAX:.*]] = tile.map %[[M]], %[[TILEMAX]] :
+  // CHECK: %[[ROWMAX:.*]] = tile.map %[[M]], %[[NEWMAX]], %[[FOLLOWS]] :
+  // CHECK: arith.select
   // CHECK: %[[NEWSHIFT:.*]] = tile.map %[[ROWMAX]] :
   // CHECK: %[[ALPHA:.*]] = tile.map %[[M]], %[[NEWSHIFT]] :
   // CHECK: scf.yield %[[ROWMAX]], %[[ALPHA]]
@@ -127,8 +132,8 @@ gpu.func @early(%x: !x, %m: !row, %l: !part, %c: f32) kernel {
   // CHECK: math.exp2
   // CHECK: %[[EARLYSUMS:.*]] = tile.reduce add %[[EARLY]]
   // CHECK-NEXT: %[[NEW:.*]]:4 = scf.if %[[GROWN]]
-  // CHECK: %[[NEWSHIFT:.*]] = tile.map %{{[^ ,]*}} :
-  // CHECK: arith.negf
+  // CHECK: %[[ROWMAX:.*]] = tile.map %[[M]], %{{[^ ,]*}}, %{{[^ ,]*}} :
+  // CHECK: %[[NEWSHIFT:.*]] = tile.map %[[ROWMAX]] :
   // CHECK: %[[AGAIN:.*]] = tile.map %[[X]], %[[NEWSHIFT]] :
   // CHECK: %[[AGAINSUMS:.*]] = tile.reduce add %[[AGAIN]]
   // CHECK-NEXT: scf.yield %{{.*}}, %{{.*}}, %[[AGAIN]], %[[AGAINSUMS]]
@@ -149,11 +154,12 @@ gpu.func @held_ramp(%x: !x, %m: !row, %l: !part, %base: !row, %c: f32, %slope: f
   // CHECK: %[[OLDSHIFT:.*]] = tile.map %[[M]] :
   // CHECK: %[[OFFSET:.*]] = tile.map %[[BASE]], %[[OLDSHIFT]] :
   // CHECK: math.fma
-  // CHECK: tile.map %[[LANE]], %[[OFFSET]] :
+  // CHECK: %[[EXCESS:.*]] = tile.map %[[LANE]], %[[OFFSET]] :
   // CHECK: scf.if
   // CHECK-NEXT: %[[SUM:.*]] = tile.map %[[LANE]], %[[BASE]] :
   // CHECK: arith.addf
   // CHECK: tile.reduce max %[[SUM]] over "r"
+  // CHECK: tile.reduce max %[[EXCESS]] over "r"
   %p, %m1, %l1, %alpha = tile.softmax_step %x, %m, %l factor %c ramp %slope base %base : !row held 15 : !x, !row, !part -> !x, !row, !part, !row
   gpu.return
 }

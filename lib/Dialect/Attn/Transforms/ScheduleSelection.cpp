@@ -111,9 +111,9 @@ void ScheduleSelection::takeTile(const TileChoice &row) {
   knobs.warps =
       warps.value_or(isWgmma() ? knobs.tileM / wgmmaRows * warpsPerGroup
                                : warpsFor(knobs.tileM, row.warps));
-  // A row's tile leaves no room for weights beside their logits.
+  // A row's tile leaves no room for weights beside their logits, or for a vote.
   max = wish ? wish.getMax().value_or(max) : max;
-  if (max == MaxMode::Stale && !wish.getTileN())
+  if (max != MaxMode::Exact && !wish.getTileN())
     while (knobs.tileN > mmaKeys &&
            registerUse().total() > registers().computer)
       knobs.tileN -= mmaKeys;
@@ -123,7 +123,8 @@ void ScheduleSelection::takeTile(const TileChoice &row) {
     knobs.turns = wish.getTurns().value_or(knobs.turns);
 }
 
-void ScheduleSelection::fillIn(const TileChoice &row) {
+void ScheduleSelection::fillIn(const TileChoice &row, Rules ofKernel) {
+  rules = ofKernel;
   takeTile(row);
   chooseLoader();
   source = row.source;
@@ -204,11 +205,25 @@ std::string ScheduleSelection::sharedFault() const {
                  StringRef(target.name), target.sharedBytesPerBlock);
 }
 
+/// What lies beside the accumulators, as far as it has to be reckoned with: by
+/// ptxas 13.0, with the shipped specifications.
+int64_t ScheduleSelection::otherRegisters() const {
+  // The wgmma pipeline, and what heavier rules hold beside early weights (all
+  // but 38 registers taken: 24 bytes spilled; but 10: 72 bytes).
+  constexpr int64_t ofWgmma = 26, ofRules = 40;
+  if (isWgmma())
+    return ofWgmma +
+           (max == MaxMode::Stale && rules >= Rules::Medium ? ofRules : 0);
+  // Of mma.sync the rows of the table are what spills nothing; a vote and its
+  // choices need more (all but 79 taken: 4 bytes; with early weights 31: 124).
+  constexpr int64_t ofVote = 80, ofEarlyWeights = 56;
+  if (max == MaxMode::Exact)
+    return 0;
+  return max == MaxMode::Stale ? ofEarlyWeights : ofVote;
+}
+
 /// Registers of a thread that computes, by what lies in them.
 ScheduleSelection::RegisterUse ScheduleSelection::registerUse() const {
-  // The wgmma pipeline holds the weights beside the logits, and about this many
-  // registers for all else (ptxas 13.0, spike).
-  constexpr int64_t others = 26;
   int64_t threads = knobs.warps * lanes;
   int64_t o = knobs.tileM * int64_t(kernel.getHeadDimV()) / threads;
   int64_t s = knobs.tileM * knobs.tileN / threads;
@@ -219,7 +234,7 @@ ScheduleSelection::RegisterUse ScheduleSelection::registerUse() const {
   int64_t p = knobs.overlap ? s / 2 : isWgmma() ? s / 4 : 0;
   // Early weights stand beside their own logits, in f32.
   int64_t early = max == MaxMode::Stale ? s : 0;
-  return {o, s, p, early, isWgmma() ? others : 0};
+  return {o, s, p, early, otherRegisters()};
 }
 
 /// Accumulators live in registers. Where they alone exceed what a thread has,

@@ -25,8 +25,9 @@ public:
                     ScheduleAttr wish);
 
   Engine engine() const { return knobs.engine; }
-  /// Takes the tile of a row of the table and fills in what is left.
-  void fillIn(const TileChoice &row);
+  /// Takes the tile of a row of the table and fills in what is left, for a
+  /// kernel with such rules.
+  void fillIn(const TileChoice &row, Rules rules);
   /// The same schedule without tensor maps.
   ScheduleSelection withoutTma(std::string reason) const;
   bool usesTma() const { return knobs.tma; }
@@ -50,6 +51,7 @@ private:
   int64_t consumers() const;
   RegisterShares registers() const;
   RegisterUse registerUse() const;
+  int64_t otherRegisters() const;
   const KnobRule *findBroken(llvm::StringRef knob) const;
   void chooseLoader();
   void takeTile(const TileChoice &row);
@@ -62,6 +64,7 @@ private:
   mutable KernelOp kernel; // accessors of operations are not const
   const layout::GpuTarget &target;
   ScheduleAttr wish;
+  Rules rules = Rules::None;
   ScheduleKind kind = ScheduleKind::Fa2;
   Knobs knobs = {};
   int64_t stages = 0;

@@ -136,16 +136,21 @@ LogicalResult SelectSchedule::select(KernelOp kernel) {
   if (!target)
     return failure();
   ScheduleSelection family(kernel, *target, wish);
+  Rules rules = rulesOf(kernel);
+  // A vote takes registers as light rules do; rows without have none left.
+  bool votes = wish && wish.getMax().value_or(MaxMode::Exact) != MaxMode::Exact;
+  if (votes && family.engine() == Engine::MmaSync)
+    rules = std::max(rules, Rules::Light);
   int64_t qk = kernel.getHeadDimQk(), v = kernel.getHeadDimV();
   int64_t elementBytes = kernel.getDtype().getIntOrFloatBitWidth() / 8;
-  std::vector<const TileChoice *> rows = chooseTiles(
-      *target, family.engine(), qk, v, rulesOf(kernel), elementBytes);
+  std::vector<const TileChoice *> rows =
+      chooseTiles(*target, family.engine(), qk, v, rules, elementBytes);
   if (rows.empty())
     return emitError(kernel.getFieldLoc("head_dim"))
            << "no schedule has head_dim " << qk << " / " << v << "; at most "
            << tileTable().back().maxQK;
   ScheduleSelection main = family;
-  main.fillIn(*rows.back());
+  main.fillIn(*rows.back(), rules);
   rows.pop_back();
   if (std::string fault = main.fault(); !fault.empty())
     return emitError(kernel.getFieldLoc("schedule")) << fault;
@@ -156,7 +161,7 @@ LogicalResult SelectSchedule::select(KernelOp kernel) {
     rows.clear();
   for (const TileChoice *row : rows) {
     ScheduleSelection selection = family;
-    selection.fillIn(*row);
+    selection.fillIn(*row, rules);
     alternatives.add("m" + std::to_string(row->tileM), selection, row->minQLen,
                      "for q_len >= " + Twine(row->minQLen),
                      rowFault(selection, *row));

@@ -107,7 +107,8 @@ private:
   Value exponent(OpBuilder &b, Location loc, ValueRange v);
   Value offsetOf(Value shift);
   Weights weightsOf(Value shift);
-  Value hasGrown(Value ofClasses);
+  Value excessOf(Value max, ValType type);
+  Value followExcess(Value ofClasses, Value excess);
   Value expandHeld();
   void replace(Value max, Value alpha, Weights weights);
 
@@ -222,11 +223,12 @@ void StepExpansion::replace(Value max, Value alpha, Weights weights) {
   rewriter.replaceOp(op, {weights.values, max, sum, alpha});
 }
 
-/// Whether some weight would exceed the limit if the old maximum was held. The
-/// largest exponent is computed as weightsOf computes all, so that the limit is
-/// one of the weights whatever was rounded. A row that has seen no key is
-/// shifted by +inf here: by any key that it sees it grows, by none (NaN) not.
-Value StepExpansion::hasGrown(Value ofClasses) {
+/// 1 where some weight would exceed the limit if the old maximum was held, else
+/// 0. The largest exponent is computed as weightsOf computes all, so that the
+/// limit is one of the weights whatever was rounded. A row that has seen no key
+/// is shifted by +inf here: by any key that it sees it grows, by none (NaN)
+/// not.
+Value StepExpansion::excessOf(Value max, ValType type) {
   Value shift = map(rows, {op.getMax()},
                     [&](OpBuilder &b, Location loc, ValueRange v) -> Value {
                       Value scaled =
@@ -241,15 +243,31 @@ Value StepExpansion::hasGrown(Value ofClasses) {
     return arith::SelectOp::create(b, loc, is, constantF32(b, loc, 1),
                                    constantF32(b, loc, 0));
   };
-  Value excess = map(classes, {ofClasses, offsetOf(shift)}, exceeds);
-  return AnyOp::create(rewriter, loc, excess, rewriter.getF32FloatAttr(0));
+  return map(type, {max, offsetOf(shift)}, exceeds);
+}
+
+/// The new maximum of rows with excess, the old one of all others: what becomes
+/// of a row does not depend on its neighbours. Without a ramp a row's excess
+/// follows from what is known by then, so that nothing is kept for it.
+Value StepExpansion::followExcess(Value ofClasses, Value excess) {
+  Value ofTile = tileMax(ofClasses);
+  Value ofRow = base ? maximum(rows, excess, "r") : excessOf(ofTile, rows);
+  return map(rows, {op.getMax(), newMax(ofTile), ofRow},
+             [](OpBuilder &b, Location loc, ValueRange v) -> Value {
+               Value follows =
+                   arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGT,
+                                         v[2], constantF32(b, loc, 0));
+               return arith::SelectOp::create(b, loc, follows, v[1], v[0]);
+             });
 }
 
 /// Only where the old maximum is not held is the new one asked for across a
 /// row. Early weights keep the logits until it is known that they are good.
 Value StepExpansion::expandHeld() {
   Value ofClasses = maximum(classes, logits, over);
-  Value grown = hasGrown(ofClasses);
+  Value excess = excessOf(ofClasses, classes);
+  Value grown =
+      AnyOp::create(rewriter, loc, excess, rewriter.getF32FloatAttr(0));
   Weights early;
   if (op.getEarly())
     early = weightsOf(shiftOf(op.getMax()));
@@ -260,7 +278,7 @@ Value StepExpansion::expandHeld() {
     scf::YieldOp::create(rewriter, loc, values);
   };
   auto follow = [&](OpBuilder &, Location) {
-    Value max = newMax(tileMax(ofClasses));
+    Value max = followExcess(ofClasses, excess);
     Value shift = shiftOf(max);
     Value alpha = alphaOf(shift);
     yield(max, alpha, op.getEarly() ? weightsOf(shift) : Weights());
