@@ -10,6 +10,7 @@
 #include "attn/Conversion/SpecToAttn/SpecToAttn.h"
 #include "attn/Dialect/Attn/Transforms/Alternatives.h"
 #include "attn/Pipelines/Diagnostics.h"
+#include "attn/Pipelines/ExplainRules.h"
 #include "attn/Pipelines/Lower.h"
 #include "attn/Spec/Spec.h"
 
@@ -53,6 +54,7 @@ private:
   LogicalResult write();
   LogicalResult writePackage();
   LogicalResult writeTileMap();
+  void explainRules();
 
   const DriverOptions &options;
   llvm::raw_ostream &out;
@@ -157,7 +159,35 @@ LogicalResult Driver::writeTileMap() {
   return success();
 }
 
+/// Remarks about mask and score need the module at levels that it passes on the
+/// way; a copy takes that way in silence.
+void Driver::explainRules() {
+  if (options.emit == Emit::Input || ir::getLevel(*module) > ir::Level::Attn)
+    return;
+  StringRef alternative = options.alternative.empty()
+                              ? StringRef(ir::mainAlternativeName)
+                              : StringRef(options.alternative);
+  OwningOpRef<ModuleOp> analysed(module->clone()), lowered(module->clone());
+  bool hasCosts = options.emit != Emit::Attn;
+  {
+    ScopedDiagnosticHandler silence(context.get(),
+                                    [](Diagnostic &) { return success(); });
+    // What is wrong is said when the module itself is lowered.
+    if (failed(lowerTo(*analysed, ir::Level::Attn)))
+      return;
+    hasCosts = hasCosts && succeeded(takeAlternative(*lowered, alternative)) &&
+               succeeded(lowerTo(*lowered, ir::Level::Pipe));
+  }
+  for (ir::KernelOp kernel : analysed->getOps<ir::KernelOp>()) {
+    attn::explainRules(kernel);
+    if (hasCosts)
+      explainCosts(kernel, *lowered);
+  }
+}
+
 LogicalResult Driver::write() {
+  if (options.explain)
+    explainRules();
   if (isTileMap(options.emit))
     return writeTileMap();
   if (options.emit == Emit::Package)
