@@ -30,6 +30,10 @@ enum class Rules { None, Light, Medium, Heavy };
 /// Which instruction multiplies tiles: it decides what fits.
 enum class Engine { MmaSync, Wgmma };
 
+/// What weights are relative to: the maximum of all keys so far, or a former
+/// one until a weight would be too large.
+enum class RowMax { Exact, Lazy };
+
 /// A row: the tile of problems whose head dimensions are at most `maxQK` and
 /// `maxV`, with or without rules, on targets with shared memory for `blocks` of
 /// it. The first that matches counts; where that is for long launches only, so
@@ -46,6 +50,7 @@ struct TileChoice {
   int64_t blocks;       ///< that an SM must hold: each hides the other's waits
   int64_t overlap;      ///< tiles by which QK runs ahead of PV
   bool turns;           ///< warpgroups issue their products one by one
+  RowMax max;           ///< in this tile; Exact in any other
   int64_t minQLen;      ///< for launches of so many query positions; 0: any
   const char *source;   ///< where the choice comes from
 };

@@ -56,7 +56,7 @@ TEST(TileTable, EveryHeadDimFitsEveryTarget) {
 }
 
 /// Rows in front of the last are for long launches only, the longest first.
-/// They add up the same keys in the same order.
+/// They add up the same keys in the same order, relative to the same maxima.
 TEST(TileTable, RowsForLongLaunches) {
   const layout::GpuTarget &target = *layout::findGpuTarget("sm_90a");
   std::vector<const TileChoice *> causal =
@@ -77,6 +77,7 @@ TEST(TileTable, RowsForLongLaunches) {
           for (size_t i = 0; i + 1 < rows.size(); ++i) {
             EXPECT_GT(rows[i]->minQLen, rows[i + 1]->minQLen) << d;
             EXPECT_EQ(rows[i]->tileN, rows[i + 1]->tileN) << d;
+            EXPECT_EQ(rows[i]->max, rows[i + 1]->max) << d;
           }
         }
 }
@@ -95,17 +96,18 @@ TEST(TileTable, RulesChooseTheRow) {
 }
 
 /// A window that hides nothing has the bits of no mask: sums are taken in the
-/// same order.
+/// same order, relative to the same maxima.
 TEST(TileTable, LightRulesKeepTheKeyTile) {
   for (const layout::GpuTarget &target : layout::gpuTargets())
     for (Engine engine : {Engine::MmaSync, Engine::Wgmma})
       for (int64_t d = headDimStep; d <= maxHeadDim; d += headDimStep) {
         if (engine == Engine::Wgmma && !target.hasWgmma)
           continue;
-        auto keys = [&](Rules rules) {
-          return chooseTile(target, engine, d, d, rules, elementBytes)->tileN;
+        auto row = [&](Rules rules) {
+          return chooseTile(target, engine, d, d, rules, elementBytes);
         };
-        EXPECT_EQ(keys(Rules::None), keys(Rules::Light)) << d;
+        EXPECT_EQ(row(Rules::None)->tileN, row(Rules::Light)->tileN) << d;
+        EXPECT_EQ(row(Rules::None)->max, row(Rules::Light)->max) << d;
       }
 }
 

@@ -111,9 +111,13 @@ void ScheduleSelection::takeTile(const TileChoice &row) {
   knobs.warps =
       warps.value_or(isWgmma() ? knobs.tileM / wgmmaRows * warpsPerGroup
                                : warpsFor(knobs.tileM, row.warps));
+  bool isOfRow = knobs.tileM == row.tileM && knobs.tileN == row.tileN &&
+                 knobs.warps == row.warps;
+  max = isOfRow && row.max == RowMax::Lazy ? MaxMode::Lazy : MaxMode::Exact;
+  if (wish)
+    max = wish.getMax().value_or(max);
   // A row's tile leaves no room for weights beside their logits, or for a vote.
-  max = wish ? wish.getMax().value_or(max) : max;
-  if (max != MaxMode::Exact && !wish.getTileN())
+  if (max != MaxMode::Exact && !(wish && wish.getTileN()))
     while (knobs.tileN > mmaKeys &&
            registerUse().total() > registers().computer)
       knobs.tileN -= mmaKeys;
