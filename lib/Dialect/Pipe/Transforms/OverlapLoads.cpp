@@ -119,6 +119,7 @@ private:
     // A tile that follows one that is visited lies before its keys, or every
     // row sees it: before the end of the view in either case.
     clonePut(put, placeAt(keys.getPlace(), ahead), ahead, /*whole=*/true);
+    llvm::erase(ops, put.getOperation());
     put.erase();
   }
 
