@@ -264,10 +264,14 @@ struct ReleasePattern : WarpPattern<pipe::ReleaseOp> {
   matchAndRewrite(pipe::ReleaseOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     pipe::ChannelType channel = op.getChannel().getType();
-    if (channel.getFed())
+    if (channel.getFed()) {
+      // One lane arrives, for what all lanes have read.
+      if (!facts.asyncReads)
+        warp::SyncWarpOp::create(rewriter, op.getLoc());
       warp::MbarArriveOp::create(
           rewriter, op.getLoc(), adaptor.getChannel()[2],
           slotOf(rewriter, op.getLoc(), channel, op.getOrdinal()));
+    }
     rewriter.eraseOp(op);
     return success();
   }
