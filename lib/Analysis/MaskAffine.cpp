@@ -136,7 +136,8 @@ std::optional<AffineForm> MaskAffine::getForm(Value value) {
 std::optional<AffineForm> MaskAffine::getAtom(Value value) {
   AffineForm form;
   form.terms = {{value, 1}};
-  if (directions.of(value) != Direction::Unknown)
+  if (directions.of(value) != Direction::Unknown ||
+      (allowsQuotient && directions.isKeyFree(value)))
     return form;
   std::optional<FloorDivision> division = matchFloorDivision(value, ranges);
   bool isQuotient = allowsQuotient && division &&
@@ -149,9 +150,7 @@ std::optional<AffineForm> MaskAffine::getAtom(Value value) {
   return form;
 }
 
-/// Divides by the coefficients' greatest common divisor; the constant is
-/// rounded to what the same integers satisfy: 2 k - 2 q - 1 <= 0 is k - q <= 0.
-static AffineComparison withoutCommonFactor(AffineComparison comparison) {
+AffineComparison attn::withoutCommonFactor(AffineComparison comparison) {
   AffineForm &form = comparison.form;
   uint64_t divisor =
       std::gcd(llvm::AbsoluteValue(form.q), llvm::AbsoluteValue(form.k));

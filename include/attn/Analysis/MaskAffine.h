@@ -52,6 +52,10 @@ struct AffineComparison {
 /// The opposite; nothing when the constant would leave 64 bits.
 std::optional<AffineComparison> negated(AffineComparison comparison);
 
+/// Divides by the coefficients' greatest common divisor; the constant is
+/// rounded to what the same integers satisfy: 2 k - 2 q - 1 <= 0 is k - q <= 0.
+AffineComparison withoutCommonFactor(AffineComparison comparison);
+
 /// `k predicate bound`, the bound free of k.
 struct KeyComparison {
   mlir::arith::CmpIPredicate predicate;
@@ -76,7 +80,8 @@ public:
   bool isInvariant(mlir::Value value) { return directions.isInvariant(value); }
   /// Nothing when the comparison is not affine, or its form does not fit.
   std::optional<AffineComparison> get(mlir::arith::CmpIOp compare);
-  /// Nothing when the comparison is not affine in q and one quotient of k.
+  /// Nothing when the comparison is not affine in q, one quotient of k and
+  /// values that are free of k, whether these have a direction or not.
   std::optional<QuotientComparison> getQuotient(mlir::arith::CmpIOp compare);
 
   RuleRanges &getRanges() { return ranges; }

@@ -269,3 +269,64 @@ attn.kernel @factors attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_h
     attn.yield %4 : i1
   }
 }
+
+// |x| <= y: two bounds.
+// CHECK-LABEL: attn.kernel @absolute
+// CHECK: %[[PAST:.*]] = arith.addi %q, %c7_i32 : i32
+// CHECK-NEXT: %[[UPPER:.*]] = arith.cmpi sle, %k, %[[PAST]] : i32
+// CHECK: %[[BELOW:.*]] = arith.addi %q, %c-7_i32 : i32
+// CHECK-NEXT: %[[LOWER:.*]] = arith.cmpi sge, %k, %[[BELOW]] : i32
+// CHECK-NEXT: arith.andi %[[UPPER]], %[[LOWER]] : i1
+attn.kernel @absolute attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<top_left>, outputs_o} {
+  attn.mask {
+  ^bb0(%b: i32, %h: i32, %g: i32, %i: i32, %q: i32, %k: i32, %q_len: i32, %k_len: i32):
+    %seven = arith.constant 7 : i32
+    %0 = arith.subi %q, %k : i32
+    %1 = math.absi %0 : i32
+    %2 = arith.cmpi sle, %1, %seven : i32
+    attn.yield %2 : i1
+  }
+}
+
+// q / size == k / size, for a size of either sign, or 0.
+// CHECK-LABEL: attn.kernel @chunks
+// CHECK: arith.cmpi sle, %k, %{{.*}} : i32
+// CHECK: arith.cmpi sge, %k, %{{.*}} : i32
+// CHECK: %[[RISING:.*]] = arith.andi
+// CHECK: arith.cmpi sle, %k, %{{.*}} : i32
+// CHECK: arith.cmpi sge, %k, %{{.*}} : i32
+// CHECK: %[[FALLING:.*]] = arith.andi
+// CHECK: %[[OTHERWISE:.*]] = arith.select %{{.*}}, %[[FALLING]], %{{.*}} : i1
+// CHECK: %[[CHUNK:.*]] = arith.select %{{.*}}, %[[RISING]], %[[OTHERWISE]] : i1
+// CHECK: attn.yield %[[CHUNK]]
+attn.kernel @chunks attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<top_left>, outputs_o} {
+  attn.param @size : i32 = 64 : i32
+  attn.mask {
+  ^bb0(%b: i32, %h: i32, %g: i32, %i: i32, %q: i32, %k: i32, %q_len: i32, %k_len: i32):
+    %size = attn.get_param @size : i32
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %is_zero = arith.cmpi eq, %size, %zero : i32
+    %divisor = arith.select %is_zero, %one, %size : i32
+    %q_rem = arith.remsi %q, %divisor : i32
+    %q_inexact = arith.cmpi ne, %q_rem, %zero : i32
+    %q_signs = arith.xori %q_rem, %divisor : i32
+    %q_differ = arith.cmpi slt, %q_signs, %zero : i32
+    %q_up = arith.andi %q_inexact, %q_differ : i1
+    %q_quot = arith.divsi %q, %divisor : i32
+    %q_less = arith.subi %q_quot, %one : i32
+    %q_floor = arith.select %q_up, %q_less, %q_quot : i32
+    %q_chunk = arith.select %is_zero, %zero, %q_floor : i32
+    %k_rem = arith.remsi %k, %divisor : i32
+    %k_inexact = arith.cmpi ne, %k_rem, %zero : i32
+    %k_signs = arith.xori %k_rem, %divisor : i32
+    %k_differ = arith.cmpi slt, %k_signs, %zero : i32
+    %k_up = arith.andi %k_inexact, %k_differ : i1
+    %k_quot = arith.divsi %k, %divisor : i32
+    %k_less = arith.subi %k_quot, %one : i32
+    %k_floor = arith.select %k_up, %k_less, %k_quot : i32
+    %k_chunk = arith.select %is_zero, %zero, %k_floor : i32
+    %0 = arith.cmpi eq, %q_chunk, %k_chunk : i32
+    attn.yield %0 : i1
+  }
+}

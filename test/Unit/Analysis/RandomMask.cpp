@@ -260,6 +260,11 @@ ExprPtr RandomMask::differences(unsigned comparisons) {
   case 5:
     return compare(below(2) ? ExprKind::Eq : ExprKind::Ne,
                    intOp(ExprKind::Sub, key, row), bound);
+  case 6:
+    return compare(
+        kind,
+        make(ExprKind::Abs, ExprType::Int, {intOp(ExprKind::Sub, key, row)}),
+        bound);
   default:
     return compare(kind, intOp(ExprKind::Sub, key, row), bound);
   }

@@ -7,8 +7,10 @@
 
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 
+#include "ScaledQuotient.h"
 #include "attn/Analysis/MaskAffine.h"
 
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
@@ -55,8 +57,16 @@ private:
   Value normalizeNew(Value value, bool negated);
   Value normalizeChain(Value value, bool negated);
   Value normalizeComparison(arith::CmpIOp compare, bool negated);
+  Value normalizeAbsolute(CmpIPredicate predicate, Value lhs, Value rhs,
+                          Location loc);
   Value normalizeAffine(const AffineComparison &comparison, Location loc);
-  Value normalizeQuotient(QuotientComparison comparison, Location loc);
+  Value normalizeQuotient(const QuotientComparison &comparison, Location loc);
+  Value normalizeQuotientByValue(const QuotientComparison &comparison,
+                                 Location loc);
+  Value compareQuotient(CmpIPredicate predicate,
+                        llvm::function_ref<Value(int64_t)> atMost,
+                        llvm::function_ref<Value(int64_t)> atLeast,
+                        Location loc);
   Value compareKey(CmpIPredicate predicate, const AffineForm &bound,
                    Location loc);
   Value compareKeyScaled(CmpIPredicate predicate,
@@ -237,11 +247,81 @@ Value Normalizer::normalizeComparison(arith::CmpIOp compare, bool isNegated) {
   if (lhs.getType().isInteger(1)) {
     lhs = normalize(lhs, false);
     rhs = normalize(rhs, false);
+  } else if (Value result =
+                 normalizeAbsolute(predicate, lhs, rhs, compare.getLoc())) {
+    return result;
   } else if (!isNegated) {
     return compare;
   }
   return builder.createOrFold<arith::CmpIOp>(compare.getLoc(), predicate, lhs,
                                              rhs);
+}
+
+/// x predicate y as y predicate x.
+static CmpIPredicate mirrored(CmpIPredicate predicate) {
+  switch (predicate) {
+  case CmpIPredicate::sle:
+    return CmpIPredicate::sge;
+  case CmpIPredicate::slt:
+    return CmpIPredicate::sgt;
+  case CmpIPredicate::sge:
+    return CmpIPredicate::sle;
+  case CmpIPredicate::sgt:
+    return CmpIPredicate::slt;
+  default:
+    return predicate;
+  }
+}
+
+/// |x| <= y is x <= y && x >= -y, and |x| >= y is x >= y || x <= -y; null for
+/// anything else.
+Value Normalizer::normalizeAbsolute(CmpIPredicate predicate, Value lhs,
+                                    Value rhs, Location loc) {
+  auto absoluteOf = [](Value value) {
+    if (auto wide = value.getDefiningOp<arith::ExtSIOp>())
+      value = wide.getIn();
+    return value.getDefiningOp<math::AbsIOp>();
+  };
+  if (!absoluteOf(lhs)) {
+    std::swap(lhs, rhs);
+    predicate = mirrored(predicate);
+  }
+  math::AbsIOp absolute = absoluteOf(lhs);
+  RuleRanges &ranges = affine.getRanges();
+  bool isUpper =
+      predicate == CmpIPredicate::sle || predicate == CmpIPredicate::slt;
+  bool isLower =
+      predicate == CmpIPredicate::sge || predicate == CmpIPredicate::sgt;
+  if (!absolute || (!isUpper && !isLower) ||
+      ranges.of(absolute.getOperand()).low == INT64_MIN)
+    return {};
+  auto widen = [&](Value value) {
+    return builder.createOrFold<arith::ExtSIOp>(loc, builder.getI64Type(),
+                                                value);
+  };
+  Value inner = absolute.getOperand();
+  // The least i32 has no absolute value in i32.
+  if (inner.getType().isInteger(32) && ranges.of(inner).low == INT32_MIN)
+    return {};
+  inner = inner.getType().isInteger(64) ? inner : widen(inner);
+  Value bound = rhs.getType().isInteger(64) ? rhs : widen(rhs);
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantIntOp::create(builder, loc, builder.getI64Type(),
+                                        value);
+  };
+  // So that it has an opposite; no absolute value is near either.
+  if (ranges.of(rhs).low == INT64_MIN)
+    bound = arith::MaxSIOp::create(builder, loc, bound, constant(-INT64_MAX));
+  Value zero = constant(0);
+  Value opposite = arith::SubIOp::create(builder, loc, zero, bound);
+  auto compare = [&](CmpIPredicate side, Value limit) {
+    auto op = arith::CmpIOp::create(builder, loc, side, inner, limit);
+    return normalizeComparison(op, /*isNegated=*/false);
+  };
+  Value direct = compare(predicate, bound);
+  Value other = compare(mirrored(predicate), opposite);
+  return isUpper ? builder.createOrFold<arith::AndIOp>(loc, direct, other)
+                 : builder.createOrFold<arith::OrIOp>(loc, direct, other);
 }
 
 /// `k predicate x` for a form with coefficient 1 or -1 for k, else null.
@@ -280,21 +360,14 @@ Value Normalizer::compareKeyScaled(CmpIPredicate predicate,
   return compareKey(predicate, bound, loc);
 }
 
-/// With C > 0, k / C <= x is k <= C * x + C - 1, and k / C >= x is k >= C * x.
-Value Normalizer::normalizeQuotient(QuotientComparison comparison,
-                                    Location loc) {
-  std::optional<int64_t> divisor = comparison.division.getConstantDivisor();
-  if (!divisor || *divisor <= 0)
-    return {};
-  auto atMost = [&](int64_t quotient) {
-    return compareKeyScaled(CmpIPredicate::sle, comparison, quotient,
-                            *divisor - 1, loc);
-  };
-  auto atLeast = [&](int64_t quotient) {
-    return compareKeyScaled(CmpIPredicate::sge, comparison, quotient, 0, loc);
-  };
+/// `quotient predicate x` from quotient <= x + n and quotient >= x + n, as far
+/// as they can be had.
+Value Normalizer::compareQuotient(CmpIPredicate predicate,
+                                  llvm::function_ref<Value(int64_t)> atMost,
+                                  llvm::function_ref<Value(int64_t)> atLeast,
+                                  Location loc) {
   Value lhs, rhs;
-  switch (comparison.predicate) {
+  switch (predicate) {
   case CmpIPredicate::sle:
     return atMost(0);
   case CmpIPredicate::sge:
@@ -310,6 +383,71 @@ Value Normalizer::normalizeQuotient(QuotientComparison comparison,
     return lhs && rhs ? builder.createOrFold<arith::OrIOp>(loc, lhs, rhs)
                       : Value();
   }
+}
+
+/// With C > 0, k / C <= x is k <= C * x + C - 1, and k / C >= x is k >= C * x.
+Value Normalizer::normalizeQuotient(const QuotientComparison &comparison,
+                                    Location loc) {
+  std::optional<int64_t> divisor = comparison.division.getConstantDivisor();
+  if (!divisor)
+    return normalizeQuotientByValue(comparison, loc);
+  bool hasDirection =
+      llvm::all_of(comparison.bound.terms, [&](AffineForm::Term term) {
+        return affine.getDirections().of(term.first) != Direction::Unknown;
+      });
+  if (*divisor <= 0 || !hasDirection)
+    return {};
+  auto atMost = [&](int64_t quotient) {
+    return compareKeyScaled(CmpIPredicate::sle, comparison, quotient,
+                            *divisor - 1, loc);
+  };
+  auto atLeast = [&](int64_t quotient) {
+    return compareKeyScaled(CmpIPredicate::sge, comparison, quotient, 0, loc);
+  };
+  return compareQuotient(comparison.predicate, atMost, atLeast, loc);
+}
+
+/// k / C against x / C + n, for a C that is only known at run time. With C < 0,
+/// k / C >= x is k <= C * x, and k / C <= x is k >= C * (x + 1) + 1; by 0 both
+/// quotients are 0.
+Value Normalizer::normalizeQuotientByValue(const QuotientComparison &comparison,
+                                           Location loc) {
+  const AffineForm &bound = comparison.bound;
+  Value divisor = comparison.division.divisor;
+  constexpr int64_t mostSteps = int64_t(1) << 20; // so that nothing wraps
+  if (bound.q != 0 || bound.terms.size() != 1 ||
+      bound.terms.front().second != 1 || bound.constant < -mostSteps ||
+      bound.constant > mostSteps || !affine.getRanges().of(divisor).fitsI32())
+    return {};
+  Value quotient = bound.terms.front().first;
+  std::optional<FloorDivision> division =
+      matchFloorDivision(quotient, affine.getRanges());
+  if (!division || division->divisor != divisor ||
+      !affine.getRanges().of(division->dividend).fitsI32())
+    return {};
+  ScaledQuotient scaled(builder, loc, quotient, divisor, bound.constant);
+  auto compare = [&](CmpIPredicate predicate, int64_t n, int64_t addend) {
+    return [&, predicate, n, addend](int64_t steps) -> Value {
+      return arith::CmpIOp::create(builder, loc, predicate,
+                                   mask.getArgument("k"),
+                                   scaled.get(steps + n, addend));
+    };
+  };
+  Value rising =
+      compareQuotient(comparison.predicate, compare(CmpIPredicate::sle, 1, -1),
+                      compare(CmpIPredicate::sge, 0, 0), loc);
+  Value falling =
+      compareQuotient(comparison.predicate, compare(CmpIPredicate::sge, 1, 1),
+                      compare(CmpIPredicate::sle, 0, 0), loc);
+  Value ofZero = arith::ConstantOp::create(
+      builder, loc,
+      builder.getBoolAttr(arith::applyCmpPredicate(
+          comparison.predicate, APInt(64, 0),
+          APInt(64, bound.constant, /*isSigned=*/true))));
+  Value otherwise = arith::SelectOp::create(
+      builder, loc, scaled.isDivisor(CmpIPredicate::slt), falling, ofZero);
+  return arith::SelectOp::create(
+      builder, loc, scaled.isDivisor(CmpIPredicate::sgt), rising, otherwise);
 }
 
 void ::NormalizeMask::runOnOperation() {
