@@ -58,6 +58,63 @@ static std::optional<FloorDivision> matchAdjusted(arith::SelectOp select) {
   return std::nullopt;
 }
 
+/// The same for the remainder: select(rounded up, x % y + y, x % y).
+static std::optional<FloorDivision>
+matchAdjustedRemainder(arith::SelectOp select) {
+  auto remainder = select.getFalseValue().getDefiningOp<arith::RemSIOp>();
+  auto more = select.getTrueValue().getDefiningOp<arith::AddIOp>();
+  if (!remainder || !more || more.getLhs() != remainder.getResult() ||
+      more.getRhs() != remainder.getRhs() ||
+      !isRoundedUp(select.getCondition(), remainder, remainder.getRhs()))
+    return std::nullopt;
+  return FloorDivision{remainder.getLhs(), remainder.getRhs()};
+}
+
+/// y == 0 ? 0 : x (by) (y == 0 ? 1 : y), where `match` knows the second part.
+static std::optional<FloorDivision>
+matchGuarded(arith::SelectOp select, RuleRanges &ranges,
+             std::optional<FloorDivision> (*match)(Value, RuleRanges &)) {
+  auto isZero = select.getCondition().getDefiningOp<arith::CmpIOp>();
+  std::optional<FloorDivision> guarded =
+      isZero && matchPattern(select.getTrueValue(), m_Zero())
+          ? match(select.getFalseValue(), ranges)
+          : std::nullopt;
+  auto divisor = guarded && guarded->divisor
+                     ? guarded->divisor.getDefiningOp<arith::SelectOp>()
+                     : arith::SelectOp();
+  if (!divisor || divisor.getCondition() != select.getCondition() ||
+      isZero.getPredicate() != CmpIPredicate::eq ||
+      isZero.getLhs() != divisor.getFalseValue() ||
+      !matchPattern(isZero.getRhs(), m_Zero()) ||
+      !matchPattern(divisor.getTrueValue(), m_One()))
+    return std::nullopt;
+  return FloorDivision{guarded->dividend, divisor.getFalseValue()};
+}
+
+std::optional<FloorDivision> attn::matchFloorRemainder(Value value,
+                                                       RuleRanges &ranges) {
+  Operation *op = value.getDefiningOp();
+  APInt ones;
+  if (auto bits = dyn_cast_or_null<arith::AndIOp>(op)) {
+    if (!matchPattern(bits.getRhs(), m_ConstantInt(&ones)) || !ones.isMask() ||
+        ones.isSignBitSet())
+      return std::nullopt;
+    return FloorDivision{bits.getLhs(), Value(), ones.countr_one()};
+  }
+  if (auto remainder = dyn_cast_or_null<arith::RemSIOp>(op)) {
+    if (ranges.of(remainder.getLhs()).low < 0 ||
+        ranges.of(remainder.getRhs()).low < 0)
+      return std::nullopt;
+    return FloorDivision{remainder.getLhs(), remainder.getRhs()};
+  }
+  auto select = dyn_cast_or_null<arith::SelectOp>(op);
+  if (!select)
+    return std::nullopt;
+  if (std::optional<FloorDivision> adjusted = matchAdjustedRemainder(select))
+    return adjusted;
+  return matchGuarded(select, ranges, matchFloorRemainder);
+}
+
 std::optional<FloorDivision> attn::matchFloorDivision(Value value,
                                                       RuleRanges &ranges) {
   Operation *op = value.getDefiningOp();
@@ -80,20 +137,5 @@ std::optional<FloorDivision> attn::matchFloorDivision(Value value,
     return std::nullopt;
   if (std::optional<FloorDivision> adjusted = matchAdjusted(select))
     return adjusted;
-  // y == 0 ? 0 : x / (y == 0 ? 1 : y)
-  auto isZero = select.getCondition().getDefiningOp<arith::CmpIOp>();
-  std::optional<FloorDivision> guarded =
-      isZero && matchPattern(select.getTrueValue(), m_Zero())
-          ? matchFloorDivision(select.getFalseValue(), ranges)
-          : std::nullopt;
-  auto divisor = guarded && guarded->divisor
-                     ? guarded->divisor.getDefiningOp<arith::SelectOp>()
-                     : arith::SelectOp();
-  if (!divisor || divisor.getCondition() != select.getCondition() ||
-      isZero.getPredicate() != CmpIPredicate::eq ||
-      isZero.getLhs() != divisor.getFalseValue() ||
-      !matchPattern(isZero.getRhs(), m_Zero()) ||
-      !matchPattern(divisor.getTrueValue(), m_One()))
-    return std::nullopt;
-  return FloorDivision{guarded->dividend, divisor.getFalseValue()};
+  return matchGuarded(select, ranges, matchFloorDivision);
 }

@@ -255,3 +255,15 @@ KeyTileBuilder::Places KeyTileBuilder::place(const Tiles &tiles) {
   std::reverse(places.shifts.begin(), places.shifts.end());
   return places;
 }
+
+Value attn::emitKeyAt(OpBuilder &builder, Location loc, Value place,
+                      ValueRange thresholds, ValueRange shifts) {
+  Value shift = shifts.back();
+  for (size_t range = thresholds.size(); range-- > 0;) {
+    Value isThere = arith::CmpIOp::create(builder, loc, CmpIPredicate::sge,
+                                          place, thresholds[range]);
+    shift =
+        arith::SelectOp::create(builder, loc, isThere, shifts[range], shift);
+  }
+  return arith::AddIOp::create(builder, loc, place, shift);
+}

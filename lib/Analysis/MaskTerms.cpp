@@ -55,7 +55,7 @@ MaskTerms MaskTermBuilder::get(Value condition, bool isNegated) {
   // A legal rule may chain more conditions than a stack holds frames of.
   constexpr unsigned deepest = 128;
   if (depth == deepest)
-    return {MaskTerm()};
+    return unknown();
   ++depth;
   MaskTerms terms = getNew(condition, isNegated);
   --depth;
@@ -68,7 +68,7 @@ MaskTerms MaskTermBuilder::getNew(Value condition, bool isNegated) {
   if (matchPattern(condition, m_ConstantInt(&constant)))
     return constant.isOne() != isNegated ? MaskTerms{MaskTerm()} : MaskTerms();
   if (budget == 0)
-    return {MaskTerm()};
+    return unknown();
   Operation *op = condition.getDefiningOp();
   if (auto negation = dyn_cast_or_null<arith::XOrIOp>(op))
     if (matchPattern(negation.getRhs(), m_One()))
@@ -90,7 +90,7 @@ MaskTerms MaskTermBuilder::getNew(Value condition, bool isNegated) {
                      select.getFalseValue(), isNegated);
   if (auto compare = dyn_cast_or_null<arith::CmpIOp>(op))
     return getComparison(compare, isNegated);
-  return {MaskTerm()};
+  return unknown();
 }
 
 /// c ? x : y is (c && x) || (!c && y), and so is its negation with !x and !y.
@@ -106,7 +106,7 @@ MaskTerms MaskTermBuilder::getComparison(arith::CmpIOp compare,
   if (lhs.getType().isInteger(1)) {
     CmpIPredicate predicate = compare.getPredicate();
     if (predicate != CmpIPredicate::eq && predicate != CmpIPredicate::ne)
-      return {MaskTerm()};
+      return unknown();
     // x == y is x ? y : !y.
     bool isDifferent = (predicate == CmpIPredicate::ne) != isNegated;
     return unite(intersect(get(lhs, false), get(rhs, isDifferent)),
@@ -116,7 +116,7 @@ MaskTerms MaskTermBuilder::getComparison(arith::CmpIOp compare,
   if (comparison && isNegated)
     comparison = negated(*comparison);
   if (!comparison || comparison->form.k < -1 || comparison->form.k > 1)
-    return {MaskTerm()};
+    return unknown();
   return getAffineTerms(*comparison);
 }
 
@@ -129,7 +129,7 @@ MaskTerms MaskTermBuilder::getAffineTerms(const AffineComparison &comparison) {
     fits &= !llvm::AddOverflow<int64_t>(atMost.constant, 1, atMost.constant) &&
             !llvm::AddOverflow<int64_t>(atLeast.constant, 1, atLeast.constant);
   if (!fits)
-    return {MaskTerm()};
+    return unknown();
   MaskTerm upper{literalOf(atMost)}, lower{literalOf(atLeast)};
   MaskTerms terms;
   switch (comparison.predicate) {
@@ -221,8 +221,10 @@ bool MaskTermBuilder::simplify(MaskTerm &term) {
     else
       ++i;
   }
-  if (term.size() > maxLiterals)
+  if (term.size() > maxLiterals) {
     term.truncate(maxLiterals);
+    exact = false;
+  }
   return true;
 }
 
@@ -267,6 +269,7 @@ void MaskTermBuilder::simplify(MaskTerms &terms) {
   } while (mergeTouching(terms));
   // What two terms have in common holds for both.
   while (terms.size() > maxTerms) {
+    exact = false;
     MaskTerm last = terms.pop_back_val();
     llvm::erase_if(terms.back(), [&](const MaskLiteral &literal) {
       return !llvm::is_contained(last, literal);

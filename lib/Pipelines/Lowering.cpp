@@ -30,6 +30,7 @@ void attn::buildAttnPipeline(OpPassManager &manager) {
   // The bounds see only comparisons in normal form.
   kernel.addPass(ir::createNormalizeMask());
   kernel.addPass(ir::createBoundKeys());
+  kernel.addPass(ir::createListBlocks());
   kernel.addPass(ir::createUseExp2());
   kernel.addPass(ir::createRelaxScore());
   kernel.addPass(ir::createFoldScore());

@@ -8,6 +8,7 @@
 #include "attn/Dialect/Attn/Transforms/Alternatives.h"
 #include "attn/Pipelines/Compile.h"
 #include "attn/Pipelines/Lower.h"
+#include "attn/Target/Ptx.h"
 
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -69,30 +70,49 @@ static LogicalResult collectArguments(gpu::GPUFuncOp func, Kernel &kernel) {
   return success();
 }
 
-/// What a launch must know of a kernel, from a module at level warp.
-static std::optional<Kernel> describeKernel(ModuleOp module) {
-  gpu::GPUModuleOp gpuModule = getGpuModule(module);
-  if (!gpuModule)
-    return std::nullopt;
-  auto funcs = gpuModule.getOps<gpu::GPUFuncOp>();
-  if (!llvm::hasSingleElement(funcs)) {
-    gpuModule.emitError("expected one gpu.func");
+static std::optional<WorkFactor> factorOf(ir::DimKind kind) {
+  switch (kind) {
+  case ir::DimKind::Batch:
+    return WorkFactor{"batch", 1};
+  case ir::DimKind::Heads:
+    return WorkFactor{"heads", 1};
+  case ir::DimKind::KvHeads:
+    return WorkFactor{"kv_heads", 1};
+  default:
     return std::nullopt;
   }
-  gpu::GPUFuncOp func = *funcs.begin();
+}
+
+/// A kernel that lists the key tiles of query tiles: so many counts and so many
+/// first keys for each (lib/Conversion/AttnToTile/BlockList.h).
+static LogicalResult describeBlockList(gpu::GPUFuncOp func,
+                                       ir::BlockListAttr list, Kernel &kernel) {
+  constexpr int64_t wordBytes = 4, counts = 2;
+  kernel.role = KernelRole::BlockList;
+  kernel.tileM = list.getRows();
+  kernel.tileN = list.getKeys();
+  for (auto dim : list.getDims().getAsRange<ir::DimAttr>()) {
+    std::optional<WorkFactor> factor = factorOf(dim.getKind());
+    if (!factor)
+      return func.emitError() << "expected lists by batch, heads or kv_heads, "
+                                 "found "
+                              << ir::stringifyDimKind(dim.getKind());
+    kernel.workItems.push_back(*factor);
+  }
+  kernel.workItems.push_back({"q_len", kernel.tileM});
+  BufferTerm heads{counts * wordBytes, kernel.workItems};
+  BufferTerm tiles{wordBytes, kernel.workItems};
+  tiles.factors.push_back({"k_len", kernel.tileN});
+  kernel.bufferBytes = {heads, tiles};
+  llvm::raw_string_ostream(kernel.schedule)
+      << "block lists, tile " << kernel.tileM << " x " << kernel.tileN;
+  return success();
+}
+
+static LogicalResult describeAttention(gpu::GPUFuncOp func, Kernel &kernel) {
   auto schedule = func->getAttrOfType<ir::ScheduleAttr>("attn.schedule");
-  auto shared = func->getAttrOfType<IntegerAttr>("attn.shared_bytes");
-  std::optional<ArrayRef<int32_t>> block = func.getKnownBlockSize();
-  if (!schedule || !schedule.isSelected() || !shared || !block) {
-    func.emitError("expected attn.schedule, attn.shared_bytes and "
-                   "known_block_size");
-    return std::nullopt;
-  }
-  Kernel kernel;
-  kernel.name = func.getName().str();
-  kernel.target = ir::getTarget(module).str();
-  kernel.block = block->front();
-  kernel.sharedBytes = shared.getInt();
+  if (!schedule || !schedule.isSelected())
+    return func.emitError("expected attn.schedule");
   kernel.tileM = *schedule.getTileM();
   kernel.tileN = *schedule.getTileN();
   // tile.for_work: every row tile of every head of every batch entry.
@@ -104,24 +124,99 @@ static std::optional<Kernel> describeKernel(ModuleOp module) {
       << (schedule.usesTma() ? "tma" : "cp_async");
   if (schedule.getPersistent().value_or(false))
     kernel.grid = GridKind::Resident;
-  if (failed(collectArguments(func, kernel)))
+  return success();
+}
+
+/// What a launch must know of a kernel, from a module at level warp.
+static std::optional<Kernel> describeKernel(gpu::GPUFuncOp func) {
+  auto shared = func->getAttrOfType<IntegerAttr>("attn.shared_bytes");
+  std::optional<ArrayRef<int32_t>> block = func.getKnownBlockSize();
+  if (!shared || !block) {
+    func.emitError("expected attn.shared_bytes and known_block_size");
+    return std::nullopt;
+  }
+  Kernel kernel;
+  kernel.name = func.getName().str();
+  kernel.target = ir::getTarget(func->getParentOfType<ModuleOp>()).str();
+  kernel.block = block->front();
+  kernel.sharedBytes = shared.getInt();
+  auto list = func->getAttrOfType<ir::BlockListAttr>(ir::blockListAttrName);
+  if (failed(list ? describeBlockList(func, list, kernel)
+                  : describeAttention(func, kernel)) ||
+      failed(collectArguments(func, kernel)))
     return std::nullopt;
   return kernel;
 }
 
-/// The kernel of a module, which is lowered on the way.
-static std::optional<Kernel> compileKernel(ModuleOp module,
-                                           ConfigurePasses configure) {
+namespace {
+/// An attention kernel, and the kernels whose buffers it reads.
+struct KernelGroup {
+  Kernel kernel;
+  std::vector<Kernel> auxiliaries;
+};
+} // namespace
+
+static std::optional<KernelGroup> describeKernels(gpu::GPUModuleOp module) {
+  KernelGroup group;
+  for (auto func : module.getOps<gpu::GPUFuncOp>()) {
+    std::optional<Kernel> kernel = describeKernel(func);
+    if (!kernel)
+      return std::nullopt;
+    if (kernel->role != KernelRole::Attention) {
+      group.auxiliaries.push_back(std::move(*kernel));
+    } else if (group.kernel.name.empty()) {
+      group.kernel = std::move(*kernel);
+    } else {
+      func.emitError("expected one attention kernel");
+      return std::nullopt;
+    }
+  }
+  if (group.kernel.name.empty()) {
+    module.emitError("expected an attention kernel");
+    return std::nullopt;
+  }
+  return group;
+}
+
+/// PTX with one kernel of the module.
+static std::optional<std::string>
+emitKernel(gpu::GPUModuleOp module, StringRef name,
+           const attn::TargetOptions &options) {
+  OwningOpRef<gpu::GPUModuleOp> alone = module.clone();
+  SmallVector<Operation *> others;
+  for (Operation &op : *alone->getBody())
+    if (auto func = dyn_cast<LLVM::LLVMFuncOp>(op);
+        func && func->hasAttr(gpu::GPUDialect::getKernelFuncAttrName()) &&
+        func.getName() != name)
+      others.push_back(func);
+  for (Operation *other : others)
+    other->erase();
+  return emitPtx(*alone, options);
+}
+
+/// The kernels of a module, which is lowered on the way.
+static std::optional<KernelGroup> compileKernels(ModuleOp module,
+                                                 ConfigurePasses configure) {
   if (failed(lowerTo(module, ir::Level::Warp, configure)))
     return std::nullopt;
-  std::optional<Kernel> kernel = describeKernel(module);
-  if (!kernel)
+  gpu::GPUModuleOp gpuModule = getGpuModule(module);
+  if (!gpuModule)
     return std::nullopt;
-  std::optional<std::string> ptx = lowerToPtx(module, configure);
-  if (!ptx)
+  std::optional<KernelGroup> group = describeKernels(gpuModule);
+  if (!group || failed(lowerTo(module, ir::Level::Llvm, configure)))
     return std::nullopt;
-  kernel->ptx = std::move(*ptx);
-  return kernel;
+  attn::TargetOptions options;
+  options.chip = ir::getTarget(module).str();
+  auto emit = [&](Kernel &kernel) {
+    std::optional<std::string> ptx =
+        emitKernel(getGpuModule(module), kernel.name, options);
+    if (ptx)
+      kernel.ptx = std::move(*ptx);
+    return ptx.has_value();
+  };
+  if (!emit(group->kernel) || !llvm::all_of(group->auxiliaries, emit))
+    return std::nullopt;
+  return group;
 }
 
 //===----------------------------------------------------------------------===//
@@ -129,9 +224,9 @@ static std::optional<Kernel> compileKernel(ModuleOp module,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What came of an alternative: a kernel, or why there is none.
+/// What came of an alternative: kernels, or why there are none.
 struct Compiled {
-  std::optional<Kernel> kernel;
+  std::optional<KernelGroup> group;
   std::string errors;
 };
 } // namespace
@@ -151,7 +246,7 @@ static Compiled compileApart(const std::string &bytecode,
   });
   auto module = parseSourceString<ModuleOp>(bytecode, context.get());
   if (module && succeeded(takeAlternative(*module, name)))
-    result.kernel = compileKernel(*module, nullptr);
+    result.group = compileKernels(*module, nullptr);
   return result;
 }
 
@@ -177,11 +272,14 @@ static ir::KernelOp getKernel(ModuleOp module) {
 /// the main one, those that take what it cannot.
 static std::vector<std::string> chooserOf(const std::vector<Kernel> &kernels) {
   std::vector<std::string> names;
-  if (kernels.size() == 1)
+  auto isAttention = [](const Kernel &kernel) {
+    return kernel.role == KernelRole::Attention;
+  };
+  if (llvm::count_if(kernels, isAttention) == 1)
     return names;
   auto addAll = [&](bool guarded) {
     for (const Kernel &kernel : llvm::drop_begin(kernels))
-      if (kernel.guards.empty() != guarded)
+      if (isAttention(kernel) && kernel.guards.empty() != guarded)
         names.push_back(kernel.name);
   };
   addAll(/*guarded=*/true);
@@ -190,41 +288,62 @@ static std::vector<std::string> chooserOf(const std::vector<Kernel> &kernels) {
   return names;
 }
 
-/// The kernels of all alternatives, the main one first.
-static std::optional<std::vector<Kernel>>
-compileAll(ModuleOp module, ConfigurePasses configure) {
+/// The groups of all alternatives, the main one first; none with an error.
+static std::vector<KernelGroup> compileAll(ModuleOp module,
+                                           ConfigurePasses configure) {
   if (failed(selectSchedule(module, configure)))
-    return std::nullopt;
+    return {};
   ir::KernelOp op = getKernel(module);
   if (!op)
-    return std::nullopt;
+    return {};
   SmallVector<ir::Alternative> alternatives = ir::getAlternatives(op);
   std::string bytecode = toBytecode(module);
   std::vector<std::future<Compiled>> others;
   for (const ir::Alternative &alternative : alternatives)
     others.push_back(std::async(compileApart, std::cref(bytecode),
                                 std::cref(alternative.name)));
-  std::optional<Kernel> main = compileKernel(module, configure);
+  std::optional<KernelGroup> main = compileKernels(module, configure);
   bool compiled = main.has_value();
-  std::vector<Kernel> kernels;
+  std::vector<KernelGroup> groups;
   if (main)
-    kernels.push_back(std::move(*main));
+    groups.push_back(std::move(*main));
   // All threads end before their input goes.
   for (auto [alternative, other] : llvm::zip(alternatives, others)) {
     Compiled result = other.get();
-    if (!result.kernel) {
+    if (!result.group) {
       module.emitError() << "alternative '" << alternative.name
                          << "': " << result.errors;
       compiled = false;
       continue;
     }
     if (alternative.minQLen)
-      result.kernel->guards.push_back(
+      result.group->kernel.guards.push_back(
           {{"q_len", 0, 0}, GuardOp::Ge, {"", alternative.minQLen, 0}});
-    kernels.push_back(std::move(*result.kernel));
+    groups.push_back(std::move(*result.group));
   }
   if (!compiled)
-    return std::nullopt;
+    return {};
+  return groups;
+}
+
+/// Attention kernels, then what they read from: one of a kind and a tile serves
+/// all.
+static std::vector<Kernel> gather(std::vector<KernelGroup> groups) {
+  std::vector<Kernel> kernels, auxiliaries;
+  for (KernelGroup &group : groups) {
+    for (Kernel &auxiliary : group.auxiliaries) {
+      auto same = llvm::find_if(auxiliaries, [&](const Kernel &other) {
+        return other.role == auxiliary.role && other.tileM == auxiliary.tileM &&
+               other.tileN == auxiliary.tileN;
+      });
+      group.kernel.auxiliaries.push_back(
+          same == auxiliaries.end() ? auxiliary.name : same->name);
+      if (same == auxiliaries.end())
+        auxiliaries.push_back(std::move(auxiliary));
+    }
+    kernels.push_back(std::move(group.kernel));
+  }
+  llvm::append_range(kernels, auxiliaries);
   return kernels;
 }
 
@@ -232,22 +351,19 @@ std::optional<Package> attn::lowerToPackage(ModuleOp module,
                                             const Problem &problem,
                                             StringRef alternative,
                                             ConfigurePasses configure) {
+  std::vector<KernelGroup> groups;
+  if (alternative.empty()) {
+    groups = compileAll(module, configure);
+  } else if (succeeded(takeAlternative(module, alternative, configure))) {
+    if (std::optional<KernelGroup> group = compileKernels(module, configure))
+      groups.push_back(std::move(*group));
+  }
+  if (groups.empty())
+    return std::nullopt;
   Package package;
   package.compiler = compilerVersion();
   package.problem = problem;
-  if (alternative.empty()) {
-    std::optional<std::vector<Kernel>> kernels = compileAll(module, configure);
-    if (!kernels)
-      return std::nullopt;
-    package.kernels = std::move(*kernels);
-    package.chooser = chooserOf(package.kernels);
-    return package;
-  }
-  if (failed(takeAlternative(module, alternative, configure)))
-    return std::nullopt;
-  std::optional<Kernel> kernel = compileKernel(module, configure);
-  if (!kernel)
-    return std::nullopt;
-  package.kernels = {std::move(*kernel)};
+  package.kernels = gather(std::move(groups));
+  package.chooser = chooserOf(package.kernels);
   return package;
 }

@@ -28,6 +28,9 @@ struct FloorDivision {
 /// gives it: a shift, or a division towards zero that is adjusted or exact.
 std::optional<FloorDivision> matchFloorDivision(mlir::Value value,
                                                 RuleRanges &ranges);
+/// The same for the remainder, that of `%`: 0 where the divisor is 0.
+std::optional<FloorDivision> matchFloorRemainder(mlir::Value value,
+                                                 RuleRanges &ranges);
 
 } // namespace attn
 

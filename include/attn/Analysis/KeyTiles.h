@@ -78,6 +78,12 @@ private:
   mlir::Value firstRow, lastRow;
 };
 
+/// place + the shift of the first range whose threshold is at or left of the
+/// place (tile.key_at).
+mlir::Value emitKeyAt(mlir::OpBuilder &builder, mlir::Location loc,
+                      mlir::Value place, mlir::ValueRange thresholds,
+                      mlir::ValueRange shifts);
+
 } // namespace attn
 
 #endif // ATTN_ANALYSIS_KEYTILES_H

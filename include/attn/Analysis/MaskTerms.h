@@ -45,6 +45,9 @@ public:
   /// the others.
   MaskTerms get(mlir::Value condition, bool isNegated);
 
+  /// Whether all that was asked for so far is met by no other pairs either.
+  bool isExact() const { return exact; }
+
   MaskAffine &getAffine() { return affine; }
 
   /// Beyond these a union is widened, a conjunction loses conditions: the terms
@@ -52,6 +55,10 @@ public:
   static constexpr size_t maxTerms = 8, maxLiterals = 16;
 
 private:
+  MaskTerms unknown() {
+    exact = false;
+    return {MaskTerm()};
+  }
   MaskTerms getNew(mlir::Value condition, bool isNegated);
   MaskTerms getSelect(mlir::Value condition, mlir::Value lhs, mlir::Value rhs,
                       bool isNegated);
@@ -80,6 +87,7 @@ private:
   size_t budget = size_t(1) << 18;
   /// Conditions inside each other; what is deeper counts as unknown.
   unsigned depth = 0;
+  bool exact = true;
 };
 
 } // namespace attn

@@ -22,9 +22,15 @@ def ConvertAttnToTile : Pass<"convert-attn-to-tile", "::mlir::ModuleOp"> {
     `attn.bounds` leaves, partial ones first, the rules inlined into `tile.map`
     and `tile.mask`.
     Keys at or past k_len are hidden here, for every mask (contract C8).
+
+    Where the bounds are `listed`, the tiles are those of a list that is read
+    (`tile.key_at ... in`), and a second `gpu.func`, `NAME_block_list`, writes the
+    lists: for each key tile that the bounds call partial, first the mask in
+    intervals over the tile, and only where that leaves it open, pair by pair.
   }];
   let dependentDialects = ["::attn::tile::TileDialect", "::mlir::arith::ArithDialect",
                            "::mlir::gpu::GPUDialect", "::mlir::LLVM::LLVMDialect",
+                           "::mlir::math::MathDialect", "::mlir::NVVM::NVVMDialect",
                            "::mlir::scf::SCFDialect"];
 }
 

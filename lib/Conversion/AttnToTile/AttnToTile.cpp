@@ -5,13 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "RuleInliner.h"
-#include "attn/Analysis/KeyTiles.h"
+#include "BlockList.h"
+#include "KernelFunction.h"
 #include "attn/Conversion/Passes.h"
 #include "attn/Dialect/Tile/IR/Tile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/MapVector.h"
@@ -44,13 +45,19 @@ public:
 
   void build() {
     createFunction();
-    inliner.emplace(kernel, params, tensors, arguments["batch"],
-                    arguments["q_len"], arguments["k_len"]);
+    if (isListed()) {
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPointToEnd(module.getBody());
+      buildBlockListKernel(builder, kernel, tileM, tileN);
+    }
+    inliner.emplace(kernel, function.params, function.tensors,
+                    function.arguments["batch"], function.arguments["q_len"],
+                    function.arguments["k_len"]);
     Value heads = constant(kernel.getHeads());
     auto work = tile::ForWorkOp::create(
-        builder, loc, TypeRange(), arguments["batch"], heads,
-        arguments["q_len"], tileM, headsTogether(heads),
-        isUneven() ? arguments["work_counter"] : Value(), Value(),
+        builder, loc, TypeRange(), function.arguments["batch"], heads,
+        function.arguments["q_len"], tileM, headsTogether(heads),
+        isUneven() ? function.arguments["work_counter"] : Value(), Value(),
         ValueRange());
     OpBuilder::InsertionGuard guard(builder);
     Type i32 = builder.getI32Type();
@@ -62,10 +69,6 @@ public:
 private:
   //===--- The function and its arguments ---------------------------------===//
 
-  void declareArgument(StringRef name, Type type) {
-    declared.push_back({name.str(), type});
-  }
-
   void declareArguments() {
     Type ptr = LLVM::LLVMPointerType::get(builder.getContext(), 1);
     Type i32 = builder.getI32Type(), i64 = builder.getI64Type();
@@ -75,50 +78,30 @@ private:
     if (kernel.getOutputsLse())
       tensors.push_back("lse");
     for (StringRef name : tensors)
-      declareArgument(name, ptr);
+      function.declare(name, ptr);
     for (StringRef name : tensors)
       for (StringRef axis : {"b", "h", "s"})
-        declareArgument((name + "_stride_" + axis).str(), i64);
+        function.declare((name + "_stride_" + axis).str(), i64);
     for (StringRef name : {"batch", "q_len", "k_len"})
-      declareArgument(name, i32);
+      function.declare(name, i32);
     if (isUneven())
-      declareArgument("work_counter", ptr);
+      function.declare("work_counter", ptr);
+    if (isListed())
+      function.declare("block_list", ptr);
     for (auto param : kernel.getBody().getOps<ir::ParamOp>())
-      declareArgument(("param:" + param.getSymName()).str(),
-                      param.getType().isInteger(1) ? i32 : param.getType());
+      function.declareParam(param);
     for (auto tensor : kernel.getBody().getOps<ir::TensorOp>())
-      declareArgument(("tensor:" + tensor.getSymName()).str(), ptr);
+      function.declareTensor(tensor);
   }
 
   void createFunction() {
     declareArguments();
-    auto module = gpu::GPUModuleOp::create(builder, loc, kernel.getSymName());
+    module = gpu::GPUModuleOp::create(builder, loc, kernel.getSymName());
     builder.setInsertionPointToStart(module.getBody());
-    SmallVector<Type> types;
-    for (auto &[name, type] : declared)
-      types.push_back(type);
-    auto func = gpu::GPUFuncOp::create(builder, loc, kernel.getSymName(),
-                                       builder.getFunctionType(types, {}));
-    func->setAttr(gpu::GPUDialect::getKernelFuncAttrName(),
-                  builder.getUnitAttr());
-    func->setAttr("attn.schedule", schedule);
-    int32_t threads =
+    int64_t threads =
         (*schedule.getWarps() + schedule.getProducerWarps()) * threadsPerWarp;
-    func.setKnownBlockSizeAttr(builder.getDenseI32ArrayAttr({threads, 1, 1}));
-    for (auto [index, argument] : llvm::enumerate(declared)) {
-      StringRef name = argument.first;
-      func.setArgAttr(index, "attn.arg", builder.getStringAttr(name));
-      Value value = func.getArgument(index);
-      if (name.consume_front("param:"))
-        params[name] = value;
-      else if (name.consume_front("tensor:"))
-        tensors[name] = value;
-      else
-        arguments[name] = value;
-    }
-    builder.setInsertionPointToStart(&func.getBody().front());
-    gpu::ReturnOp::create(builder, loc);
-    builder.setInsertionPointToStart(&func.getBody().front());
+    auto func = function.create(builder, loc, kernel.getSymName(), threads);
+    func->setAttr("attn.schedule", schedule);
   }
 
   //===--- Scalars --------------------------------------------------------===//
@@ -156,6 +139,9 @@ private:
     return kernel.getMask() && schedule.getPersistent().value_or(false);
   }
 
+  /// Whether a kernel of its own lists the key tiles.
+  bool isListed() { return kernel.getBounds().getListed().has_value(); }
+
   /// The items of one length follow each other: as many heads side by side as
   /// the L2 cache holds keys and values of.
   Value headsTogether(Value heads) {
@@ -167,13 +153,14 @@ private:
                        kernel.getDtype().getIntOrFloatBitWidth() / 8;
     int64_t group = kernel.getGroupSize();
     // Heads of a group share their keys.
-    Value keys =
-        arith::MaxSIOp::create(builder, loc, arguments["k_len"], constant(1));
+    Value keys = arith::MaxSIOp::create(
+        builder, loc, function.arguments["k_len"], constant(1));
     Value groups = arith::DivUIOp::create(
         builder, loc, constant(cacheBytes / rowBytes), keys);
     Value some = arith::MaxSIOp::create(builder, loc, groups, constant(1));
     Value count = arith::MulIOp::create(builder, loc, some, constant(group));
-    Value all = arith::MulIOp::create(builder, loc, arguments["batch"], heads);
+    Value all =
+        arith::MulIOp::create(builder, loc, function.arguments["batch"], heads);
     return arith::MinSIOp::create(builder, loc, count, all);
   }
 
@@ -183,7 +170,7 @@ private:
   Value makeView(StringRef name, Value head, Value rows, int64_t columns,
                  Type element) {
     auto stride = [&](StringRef axis) {
-      return arguments[(name + "_stride_" + axis).str()];
+      return function.arguments[(name + "_stride_" + axis).str()];
     };
     auto offset = [&](Value index, StringRef axis) -> Value {
       Value wide =
@@ -193,9 +180,9 @@ private:
     Value start =
         arith::AddIOp::create(builder, loc, offset(b, "b"), offset(head, "h"));
     auto type = tile::ViewType::get(builder.getContext(), columns, element);
-    return tile::MakeViewOp::create(builder, loc, type, name, arguments[name],
-                                    start, stride("s"), rows,
-                                    ValueRange{head, b});
+    return tile::MakeViewOp::create(builder, loc, type, name,
+                                    function.arguments[name], start,
+                                    stride("s"), rows, ValueRange{head, b});
   }
 
   void buildWork(Value batchIndex, Value head, Value firstRow) {
@@ -204,7 +191,8 @@ private:
     m0 = firstRow;
     g = arith::DivUIOp::create(builder, loc, h,
                                constant(kernel.getGroupSize()));
-    Value qLen = arguments["q_len"], kLen = arguments["k_len"];
+    Value qLen = function.arguments["q_len"],
+          kLen = function.arguments["k_len"];
     offset = kernel.getAlign() == ir::Align::BottomRight ? sub(kLen, qLen)
                                                          : constant(0);
     Type dtype = kernel.getDtype();
@@ -240,30 +228,37 @@ private:
   }
 
   /// Which key tiles the rows of the item see, and in which order.
-  KeyTileBuilder::Places placeKeyTiles() {
-    // The positions of the item's rows that exist.
-    Value qLen = arguments["q_len"], kLen = arguments["k_len"];
-    Value end =
-        arith::MinSIOp::create(builder, loc, add(m0, constant(tileM)), qLen);
-    Value first = add(m0, offset);
-    Value last = add(sub(end, constant(1)), offset);
-    ir::BoundsOp rule = kernel.getBounds();
-    SmallVector<Value> yielded = inliner->inlineRule(
-        builder, rule.getBody(), {b, h, g, first, last, qLen, kLen},
-        RuleInliner::Scope::Row);
-    KeyTileBuilder::Bounds bounds;
-    bounds.firstRow = first;
-    bounds.lastRow = last;
-    bounds.tail = yielded.pop_back_val();
-    ArrayRef<Value> pairs = yielded;
-    bounds.visible.assign(pairs.take_front(2 * rule.getVisible()));
-    bounds.hidden.assign(pairs.drop_front(2 * rule.getVisible()));
-    KeyTileBuilder tiles(builder, loc, tileN);
-    return tiles.place(tiles.classify(bounds));
+  KeyTileBuilder::Places placeTiles() {
+    QueryTile tile{b,
+                   h,
+                   g,
+                   m0,
+                   function.arguments["q_len"],
+                   function.arguments["k_len"],
+                   offset,
+                   tileM};
+    if (!isListed())
+      return placeKeyTiles(builder, kernel, *inliner, tile, tileN);
+    BlockListView list(builder, kernel, function.arguments["block_list"], tile,
+                       tileN);
+    listed = list.getElements();
+    auto keys = [&](Value tiles) -> Value {
+      return arith::MulIOp::create(builder, loc, tiles, constant(tileN));
+    };
+    Value full = list.load(BlockListView::full);
+    Value all = add(full, list.load(BlockListView::partial));
+    KeyTileBuilder::Places places;
+    places.begin = constant(0);
+    places.fullEnd = keys(full);
+    places.end = keys(all);
+    places.thresholds = {places.fullEnd};
+    places.shifts = {keys(sub(list.getTiles(), all)), places.begin};
+    places.partial = places.full = 1;
+    return places;
   }
 
   tile::ForKeysOp buildKeyLoop(Value query) {
-    KeyTileBuilder::Places places = placeKeyTiles();
+    KeyTileBuilder::Places places = placeTiles();
     Value lowest = constantF32(-std::numeric_limits<double>::infinity());
     Value zero = constantF32(0);
     SmallVector<Value> inits = {
@@ -284,8 +279,9 @@ private:
     builder.createBlock(&loop.getBody(), {}, argTypes,
                         SmallVector<Location>(argTypes.size(), loc));
     Value k0 = builder.createOrFold<tile::KeyAtOp>(
-        loc, loop.getPlace(), places.thresholds, places.shifts, places.partial,
-        places.full);
+        loc, loop.getPlace(), places.thresholds, places.shifts, listed,
+        places.partial, places.full,
+        listed ? builder.getI64IntegerAttr(tileN) : IntegerAttr());
     buildStep(query, k0, loop.getIterArgs());
     return loop;
   }
@@ -332,16 +328,23 @@ private:
   /// The positions b, h, g, i, q, k, q_len, k_len that mask and score see.
   SmallVector<Value> positions(OpBuilder &nested, Value row, Value key) {
     Value q = arith::AddIOp::create(nested, loc, row, offset);
-    return {b, h, g, row, q, key, arguments["q_len"], arguments["k_len"]};
+    return {b,
+            h,
+            g,
+            row,
+            q,
+            key,
+            function.arguments["q_len"],
+            function.arguments["k_len"]};
   }
 
   /// The slope, and the shift of a row.
   SmallVector<Value> inlineRamp(ir::RampOp ramp, OpBuilder &nested, Value row) {
     Value q = arith::AddIOp::create(nested, loc, row, offset);
-    return inliner->inlineRule(
-        nested, ramp.getBody(),
-        {b, h, g, row, q, arguments["q_len"], arguments["k_len"]},
-        RuleInliner::Scope::Row);
+    return inliner->inlineRule(nested, ramp.getBody(),
+                               {b, h, g, row, q, function.arguments["q_len"],
+                                function.arguments["k_len"]},
+                               RuleInliner::Scope::Row);
   }
 
   /// What the ramp adds to the first key of a tile, for each row.
@@ -378,8 +381,9 @@ private:
     Block *block =
         builder.createBlock(&op.getBody(), {}, {i32, i32}, {loc, loc});
     Value key = block->getArgument(1);
-    Value visible = arith::CmpIOp::create(
-        builder, loc, arith::CmpIPredicate::slt, key, arguments["k_len"]);
+    Value visible =
+        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, key,
+                              function.arguments["k_len"]);
     if (ir::MaskOp mask = kernel.getMask()) {
       Value shown =
           inliner->inlineRule(builder, mask.getBody(),
@@ -396,12 +400,13 @@ private:
   Location loc;
   ir::ScheduleAttr schedule;
   int64_t tileM, tileN;
-  SmallVector<std::pair<std::string, Type>> declared;
-  llvm::StringMap<Value> arguments, params, tensors;
+  gpu::GPUModuleOp module;
+  KernelFunction function;
   std::optional<RuleInliner> inliner;
   /// Of the work item being built.
   Value b, h, g, m0, offset, factor, keys, values;
-  Value slope; ///< of the ramp; null without one
+  Value slope;  ///< of the ramp; null without one
+  Value listed; ///< elements of its block list; null without one
   ValType keyTile, valueTile;
 };
 
@@ -413,6 +418,9 @@ LogicalResult verifyLowerable(ir::KernelOp kernel) {
   if (!kernel.getBounds() || !kernel.getFactor())
     return kernel.emitError() << "expected attn.bounds and attn.factor "
                                  "(attn-bound-keys, attn-use-exp2)";
+  if (kernel.getBounds().getListed() && !kernel.getMask())
+    return kernel.getBounds().emitError()
+           << "expected a mask, of which block lists could be made";
   for (auto tensor : kernel.getBody().getOps<ir::TensorOp>())
     for (unsigned axis = 0; axis < tensor.getDims().size(); ++axis) {
       ir::DimKind kind = tensor.getDim(axis).getKind();

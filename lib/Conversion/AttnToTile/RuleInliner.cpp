@@ -18,22 +18,26 @@ SmallVector<Value> RuleInliner::inlineRule(OpBuilder &builder, Region &rule,
   Block &block = rule.front();
   IRMapping mapping;
   mapping.map(block.getArguments(), arguments);
-  for (Operation &op : block.without_terminator()) {
-    if (auto param = dyn_cast<ir::GetParamOp>(op)) {
-      mapping.map(param.getResult(), emitParam(builder, param));
-    } else if (auto read = dyn_cast<ir::ReadOp>(op)) {
-      SmallVector<Value> indices;
-      for (Value index : read.getIndices())
-        indices.push_back(mapping.lookup(index));
-      mapping.map(read.getResult(), emitRead(builder, read, indices, scope));
-    } else {
-      builder.clone(op, mapping);
-    }
-  }
+  for (Operation &op : block.without_terminator())
+    inlineOp(builder, op, mapping, scope);
   SmallVector<Value> results;
   for (Value result : block.getTerminator()->getOperands())
     results.push_back(mapping.lookup(result));
   return results;
+}
+
+void RuleInliner::inlineOp(OpBuilder &builder, Operation &op,
+                           IRMapping &mapping, Scope scope) {
+  if (auto param = dyn_cast<ir::GetParamOp>(op)) {
+    mapping.map(param.getResult(), emitParam(builder, param));
+  } else if (auto read = dyn_cast<ir::ReadOp>(op)) {
+    SmallVector<Value> indices;
+    for (Value index : read.getIndices())
+      indices.push_back(mapping.lookup(index));
+    mapping.map(read.getResult(), emitRead(builder, read, indices, scope));
+  } else {
+    builder.clone(op, mapping);
+  }
 }
 
 Value RuleInliner::emitParam(OpBuilder &builder, ir::GetParamOp op) {
@@ -95,18 +99,14 @@ static Value widenElement(OpBuilder &builder, Location loc, Value value,
 Value RuleInliner::emitRead(OpBuilder &builder, ir::ReadOp op,
                             ValueRange indices, Scope scope) {
   Location loc = op.getLoc();
-  auto tensor = SymbolTable::lookupNearestSymbolFrom<ir::TensorOp>(
-      kernel, op.getTensorAttr());
-  if (!tensor)
-    tensor = cast<ir::TensorOp>(
-        SymbolTable::lookupSymbolIn(kernel, op.getTensorAttr()));
+  ir::TensorOp tensor = tensorOf(op);
   // Without a batch entry or a query row nothing is launched, so that k_len is
   // the only extent of 0. Such a tensor has no address; its elements are 0.
   bool mayBeEmpty = false;
   for (unsigned axis = 0; axis < tensor.getDims().size(); ++axis)
     mayBeEmpty |= tensor.getDim(axis).getKind() == ir::DimKind::KLen;
   if (!mayBeEmpty || scope == Scope::Key)
-    return emitLoad(builder, op, tensor, indices);
+    return emitLoad(builder, op, indices);
   Value none =
       arith::ConstantIntOp::create(builder, loc, builder.getI32Type(), 0);
   Value hasKeys = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt,
@@ -114,8 +114,7 @@ Value RuleInliner::emitRead(OpBuilder &builder, ir::ReadOp op,
   auto guarded = scf::IfOp::create(
       builder, loc, hasKeys,
       [&](OpBuilder &nested, Location) {
-        scf::YieldOp::create(nested, loc,
-                             emitLoad(nested, op, tensor, indices));
+        scf::YieldOp::create(nested, loc, emitLoad(nested, op, indices));
       },
       [&](OpBuilder &nested, Location) {
         Value zero = arith::ConstantOp::create(
@@ -125,10 +124,15 @@ Value RuleInliner::emitRead(OpBuilder &builder, ir::ReadOp op,
   return guarded.getResult(0);
 }
 
-/// An element at indices that are clamped to the extents.
+ir::TensorOp RuleInliner::tensorOf(ir::ReadOp op) {
+  return cast<ir::TensorOp>(
+      SymbolTable::lookupSymbolIn(kernel, op.getTensorAttr()));
+}
+
 Value RuleInliner::emitLoad(OpBuilder &builder, ir::ReadOp op,
-                            ir::TensorOp tensor, ValueRange indices) {
+                            ValueRange indices) {
   Location loc = op.getLoc();
+  ir::TensorOp tensor = tensorOf(op);
   Type i64 = builder.getI64Type();
   Value zero = arith::ConstantIntOp::create(builder, loc, i64, 0);
   Value one = arith::ConstantIntOp::create(builder, loc, i64, 1);

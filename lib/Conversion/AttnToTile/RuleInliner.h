@@ -35,15 +35,22 @@ public:
                                             mlir::Region &rule,
                                             mlir::ValueRange arguments,
                                             Scope scope);
+  /// Emits one op of a rule; its operands are mapped.
+  void inlineOp(mlir::OpBuilder &builder, mlir::Operation &op,
+                mlir::IRMapping &mapping, Scope scope);
+  /// A tensor's element at indices (i32 or i64) that are clamped to its
+  /// extents, none of which is 0.
+  mlir::Value emitLoad(mlir::OpBuilder &builder, ir::ReadOp op,
+                       mlir::ValueRange indices);
+  ir::TensorOp tensorOf(ir::ReadOp op);
+  /// The size of a dimension, i64.
+  mlir::Value extent(mlir::OpBuilder &builder, mlir::Location loc,
+                     ir::DimAttr dim);
 
 private:
   mlir::Value emitParam(mlir::OpBuilder &builder, ir::GetParamOp op);
   mlir::Value emitRead(mlir::OpBuilder &builder, ir::ReadOp op,
                        mlir::ValueRange indices, Scope scope);
-  mlir::Value emitLoad(mlir::OpBuilder &builder, ir::ReadOp op,
-                       ir::TensorOp tensor, mlir::ValueRange indices);
-  mlir::Value extent(mlir::OpBuilder &builder, mlir::Location loc,
-                     ir::DimAttr dim);
 
   ir::KernelOp kernel;
   llvm::StringMap<mlir::Value> params, tensors;

@@ -6,8 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "PipeToWarp.h"
+#include "attn/Analysis/KeyTiles.h"
 #include "attn/Dialect/Pipe/IR/Pipe.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -116,24 +118,42 @@ struct ForKeysPattern : WarpPattern<tile::ForKeysOp> {
   }
 };
 
-/// place + shift of the first range whose threshold is at or left of it.
+/// place + shift of the first range whose threshold is at or left of it, or the
+/// element of the list that this stands for.
 struct KeyAtPattern : WarpPattern<tile::KeyAtOp> {
   using WarpPattern::WarpPattern;
 
   LogicalResult
   matchAndRewrite(tile::KeyAtOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    Location loc = op.getLoc();
-    Value shift = op.getShifts().back();
-    for (size_t range = op.getThresholds().size(); range-- > 0;) {
-      Value isThere =
-          arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::sge,
-                                op.getPlace(), op.getThresholds()[range]);
-      shift = arith::SelectOp::create(rewriter, loc, isThere,
-                                      op.getShifts()[range], shift);
-    }
-    rewriter.replaceOpWithNewOp<arith::AddIOp>(op, op.getPlace(), shift);
+    Value key = emitKeyAt(rewriter, op.getLoc(), op.getPlace(),
+                          op.getThresholds(), op.getShifts());
+    if (op.getList())
+      key = readList(op, key, rewriter);
+    rewriter.replaceOp(op, key);
     return success();
+  }
+
+private:
+  static Value readList(tile::KeyAtOp op, Value place, OpBuilder &builder) {
+    Location loc = op.getLoc();
+    Type i32 = builder.getI32Type();
+    auto constant = [&](int64_t value) -> Value {
+      return arith::ConstantIntOp::create(builder, loc, i32, value);
+    };
+    // Puts ahead of the last tile ask for places that no tile has.
+    int64_t step = *op.getStep();
+    Value first = arith::MaxSIOp::create(builder, loc, place, constant(-step));
+    Value moved = arith::AddIOp::create(builder, loc, first, constant(step));
+    Value index = arith::DivUIOp::create(builder, loc, moved, constant(step));
+    auto element =
+        LLVM::GEPOp::create(builder, loc, op.getList().getType(), i32,
+                            op.getList(), ArrayRef<LLVM::GEPArg>{index});
+    auto address = LLVM::GEPOp::create(builder, loc, element.getType(), i32,
+                                       element, ArrayRef<LLVM::GEPArg>{-1});
+    return LLVM::LoadOp::create(builder, loc, i32, address, /*alignment=*/0,
+                                /*isVolatile=*/false, /*isNonTemporal=*/false,
+                                /*isInvariant=*/true);
   }
 };
 

@@ -34,3 +34,17 @@ attn.kernel @ragged attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_he
     attn.yield %c : f32
   }
 }
+
+// -----
+
+attn.kernel @no_mask attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<fa2, tile = 128x64, warps = 4, stages = 1>} {
+  // expected-error @below {{expected a mask, of which block lists could be made}}
+  attn.bounds visible 0 approximate listed [batch] {
+  ^bb0(%b: i32, %h: i32, %g: i32, %q_first: i32, %q_last: i32, %q_len: i32, %k_len: i32):
+    attn.yield %k_len : i32
+  }
+  attn.factor {
+    %c = arith.constant 1.44269504 : f32
+    attn.yield %c : f32
+  }
+}

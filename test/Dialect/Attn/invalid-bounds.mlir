@@ -20,3 +20,36 @@ attn.kernel @b attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads =
     attn.yield %k_len : i32
   }
 }
+
+// -----
+
+// A16
+attn.kernel @b attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o} {
+  // expected-error @below {{(A16) must be approximate to be listed}}
+  attn.bounds visible 0 listed [batch] {
+  ^bb0(%b: i32, %h: i32, %g: i32, %q_first: i32, %q_last: i32, %q_len: i32, %k_len: i32):
+    attn.yield %k_len : i32
+  }
+}
+
+// -----
+
+// A16
+attn.kernel @b attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o} {
+  // expected-error @below {{(A16) may be listed by batch, heads or kv_heads; found k_len}}
+  attn.bounds visible 0 approximate listed [k_len] {
+  ^bb0(%b: i32, %h: i32, %g: i32, %q_first: i32, %q_last: i32, %q_len: i32, %k_len: i32):
+    attn.yield %k_len : i32
+  }
+}
+
+// -----
+
+// A16
+attn.kernel @b attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o} {
+  // expected-error @below {{(A16) may be listed by heads or by kv_heads; found both}}
+  attn.bounds visible 0 approximate listed [heads, kv_heads] {
+  ^bb0(%b: i32, %h: i32, %g: i32, %q_first: i32, %q_last: i32, %q_len: i32, %k_len: i32):
+    attn.yield %k_len : i32
+  }
+}

@@ -348,3 +348,14 @@ gpu.func @f(%n: i32) {
   gpu.return
 }
 }
+
+// -----
+
+// T24
+gpu.module @m {
+gpu.func @f(%n: i32, %list: !llvm.ptr<1>) {
+  // expected-error @below {{T24: expected a list and a positive step, or none of both}}
+  %0 = tile.key_at %n [] shifts [%n] in %list step 0 partial 1 full 1
+  gpu.return
+}
+}

@@ -38,7 +38,8 @@ protected:
     Location loc = builder.getUnknownLoc();
     module = ModuleOp::create(loc);
     builder.setInsertionPointToEnd(module->getBody());
-    auto bounds = ir::BoundsOp::create(builder, loc, visible);
+    auto bounds = ir::BoundsOp::create(
+        builder, loc, visible, /*approximate=*/false, /*listed=*/ArrayAttr());
     Block &body = bounds.getBody().emplaceBlock();
     for (size_t i = 0; i < ir::BoundsOp::argumentNames().size(); ++i)
       body.addArgument(builder.getI32Type(), loc);

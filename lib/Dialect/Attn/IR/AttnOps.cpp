@@ -415,6 +415,22 @@ LogicalResult BoundsOp::verifyRegions() {
                          << " visible intervals as pairs, then pairs of hidden "
                             "ones and a single key; found "
                          << count << " values";
+  if (getListed() && !getApproximate())
+    return emitOpError() << "(A16) must be approximate to be listed";
+  int heads = 0;
+  for (Attribute dim :
+       getListed() ? getListed()->getValue() : ArrayRef<Attribute>()) {
+    DimKind kind = cast<DimAttr>(dim).getKind();
+    heads += kind == DimKind::Heads || kind == DimKind::KvHeads;
+    if (kind != DimKind::Batch && kind != DimKind::Heads &&
+        kind != DimKind::KvHeads)
+      return emitOpError() << "(A16) may be listed by batch, heads or kv_heads;"
+                              " found "
+                           << stringifyDimKind(kind);
+  }
+  if (heads > 1)
+    return emitOpError() << "(A16) may be listed by heads or by kv_heads; "
+                            "found both";
   SmallVector<Type> i32s(count, IntegerType::get(getContext(), 32));
   return verifyRule(*this, boundsNames, i32s);
 }

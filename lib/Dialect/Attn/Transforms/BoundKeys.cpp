@@ -192,7 +192,8 @@ Value BoundsBuilder::toI32(Value value) {
 
 void BoundsBuilder::addGuard(const AffineForm &form, Rows rows,
                              KeyInterval &interval) {
-  Value greatest = extreme(form, /*isGreatest=*/true, rows);
+  AffineForm least = withoutCommonFactor({form, CmpIPredicate::sge}).form;
+  Value greatest = extreme(least, /*isGreatest=*/true, rows);
   if (!greatest)
     return;
   Value zero = arith::ConstantOp::create(
@@ -314,6 +315,7 @@ static SmallVector<Value> emitBounds(KernelOp kernel, BoundsOp bounds,
     };
     visible = project(false);
     hidden = project(true);
+    bounds.setApproximate(!terms.isExact());
   }
   // Behind the last key there is none: hidden to the end is hidden for good.
   KeyBound tail{KeyBound::KLen, {}};
@@ -328,6 +330,8 @@ static SmallVector<Value> emitBounds(KernelOp kernel, BoundsOp bounds,
   }
   keys.merge(inner, maxHidden);
   bounds.setVisible(visible.size());
+  if (keys.hasJoined())
+    bounds.setApproximate(true);
   SmallVector<Value> values;
   for (KeyIntervals *intervals : {&visible, &inner})
     // Those from key 0 on come first.
@@ -350,7 +354,8 @@ void ::BoundKeys::runOnOperation() {
   OpBuilder builder(&getContext());
   builder.setInsertionPointToEnd(&kernel.getBody().front());
   Location loc = mask ? mask.getLoc() : kernel.getLoc();
-  auto bounds = BoundsOp::create(builder, loc, /*visible=*/0);
+  auto bounds = BoundsOp::create(builder, loc, /*visible=*/0,
+                                 /*approximate=*/false, /*listed=*/ArrayAttr());
   Block &body = bounds.getBody().emplaceBlock();
   for (size_t i = 0; i < BoundsOp::argumentNames().size(); ++i)
     body.addArgument(builder.getI32Type(), loc);

@@ -182,5 +182,6 @@ void KeyRangeBuilder::merge(KeyIntervals &intervals, size_t limit) {
   while (intervals.size() > limit) {
     KeyInterval last = intervals.pop_back_val();
     intervals.back() = hull(intervals.back(), last);
+    joined = true;
   }
 }

@@ -60,6 +60,8 @@ public:
   /// the last ones as long as there are more than `limit`, with what lies
   /// between them.
   void merge(KeyIntervals &intervals, size_t limit);
+  /// Whether that joined intervals which may have something between them.
+  bool hasJoined() const { return joined; }
   /// The end, or begin, of an interval without guards: 0, or k_len, where one
   /// does not hold.
   KeyBound guardedEnd(const KeyInterval &interval);
@@ -76,6 +78,7 @@ private:
   mlir::OpBuilder &builder;
   mlir::Location loc;
   mlir::Value kLen;
+  bool joined = false;
   /// So that equal bounds are one value.
   using Pair = std::pair<mlir::Value, mlir::Value>;
   llvm::DenseMap<Pair, mlir::Value> minima, maxima;

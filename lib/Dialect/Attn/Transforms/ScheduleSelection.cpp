@@ -145,6 +145,13 @@ void ScheduleSelection::measure() {
 ScheduleSelection ScheduleSelection::withoutTma(std::string reason) const {
   ScheduleSelection other = *this;
   other.knobs.tma = false;
+  // Both the list and the copies want registers; bigbird spilled 12 bytes.
+  if (kernel.getBounds() && kernel.getBounds().getListed()) {
+    if (!(wish && wish.getOverlap()))
+      other.knobs.overlap = 0;
+    if (!(wish && wish.getPersistent()))
+      other.knobs.persistent = false;
+  }
   other.loaderReason = std::move(reason);
   other.measure();
   return other;

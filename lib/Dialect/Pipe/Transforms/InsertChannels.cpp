@@ -237,6 +237,8 @@ private:
 struct InsertChannels : attn::impl::InsertChannelsBase<InsertChannels> {
   void runOnOperation() override {
     WalkResult result = getOperation()->walk([](gpu::GPUFuncOp func) {
+      if (func->hasAttr(ir::blockListAttrName))
+        return WalkResult::advance();
       auto schedule = func->getAttrOfType<ir::ScheduleAttr>("attn.schedule");
       if (!schedule || !schedule.isSelected()) {
         func.emitError() << "expected a kernel with a selected schedule "

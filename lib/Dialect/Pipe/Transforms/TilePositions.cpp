@@ -77,6 +77,12 @@ static SmallVector<Value> shiftsOf(Value row) {
   return {Value()};
 }
 
+/// The list that the row is read from; null without one.
+static Value listOf(Value row) {
+  auto keyAt = row.getDefiningOp<tile::KeyAtOp>();
+  return keyAt ? keyAt.getList() : Value();
+}
+
 static bool isSameShift(Value lhs, Value rhs) {
   auto isNone = [](Value shift) {
     return !shift || matchPattern(shift, m_Zero());
@@ -143,6 +149,10 @@ private:
   /// of one are those of the other, or some of them side by side.
   LogicalResult verifyRanges(PutOp put) {
     SmallVector<Value> shifts = shiftsOf(put.getRow());
+    if (ranges.empty())
+      list = listOf(put.getRow());
+    if (list != listOf(put.getRow()))
+      return fail(put) << "to find its keys in the list of the other puts";
     if (ranges.size() < shifts.size())
       std::swap(ranges, shifts);
     if (std::search(ranges.begin(), ranges.end(), shifts.begin(), shifts.end(),
@@ -166,6 +176,7 @@ private:
   tile::ForWorkOp work;
   /// The shifts of the put with most ranges.
   SmallVector<Value> ranges;
+  Value list;
 };
 } // namespace
 

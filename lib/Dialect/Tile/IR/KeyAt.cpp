@@ -20,12 +20,17 @@ LogicalResult KeyAtOp::verify() {
     return emitOpError() << "T24: expected partial and full tiles in the "
                          << ranges << " ranges that there are, found "
                          << getPartial() << " and " << getFull();
+  if (static_cast<bool>(getList()) != getStep().has_value() ||
+      static_cast<int64_t>(getStep().value_or(1)) <= 0)
+    return emitOpError() << "T24: expected a list and a positive step, or none "
+                            "of both";
   return success();
 }
 
 OpFoldResult KeyAtOp::fold(FoldAdaptor adaptor) {
   auto shift = dyn_cast_or_null<IntegerAttr>(adaptor.getShifts().front());
-  if (getThresholds().empty() && shift && shift.getValue().isZero())
+  if (!getList() && getThresholds().empty() && shift &&
+      shift.getValue().isZero())
     return getPlace();
   return {};
 }

@@ -40,6 +40,8 @@ namespace attn::ir {
 /// Names of the module attributes.
 constexpr llvm::StringLiteral levelAttrName = "attn.level";
 constexpr llvm::StringLiteral targetAttrName = "attn.target";
+/// #attn.block_list of a gpu.func that fills block lists.
+constexpr llvm::StringLiteral blockListAttrName = "attn.block_list";
 
 /// How far the module was lowered; a module without the attribute is `spec`.
 Level getLevel(mlir::ModuleOp module);

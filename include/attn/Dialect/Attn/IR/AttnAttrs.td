@@ -156,6 +156,16 @@ def Attn_DimAttr : Attn_Attr<"Dim", "dim"> {
   let genVerifyDecl = 1;
 }
 
+def Attn_BlockListAttr : Attn_Attr<"BlockList", "block_list"> {
+  let summary = "What a kernel lists: the key tiles of query tiles";
+  let description = [{
+    `#attn.block_list<[#attn.dim<batch>], rows = 128, keys = 64>`: one list for
+    each tile of 128 query rows of each batch entry, of tiles of 64 keys.
+  }];
+  let parameters = (ins "::mlir::ArrayAttr":$dims, "int64_t":$rows, "int64_t":$keys);
+  let assemblyFormat = "`<` $dims `,` struct($rows, $keys) `>`";
+}
+
 //===----------------------------------------------------------------------===//
 // Schedule
 //===----------------------------------------------------------------------===//

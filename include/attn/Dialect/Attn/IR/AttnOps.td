@@ -349,10 +349,18 @@ def Attn_BoundsOp : Attn_Rule<"bounds"> {
 
     Intervals may overlap and touch. Every value is in [0, k_len].
 
+    `approximate`: a condition of the mask was not understood, or intervals were
+    joined, so that tiles may count as partial that are empty or full. `listed`
+    (attn-list-blocks): then a kernel of its own looks at those tiles, and writes
+    a list of the key tiles of each query tile; it has one for each batch entry,
+    head or kv head only where the mask differs between them.
+
     Constraints:
     - (A14) block arguments b, h, g, q_first, q_last, q_len, k_len, all i32;
       yields i32: two for each of `visible` intervals, an odd number in all.
     - (A15) only ops without side effects and regions.
+    - (A16) only approximate bounds are listed, by `batch`, and `heads` or
+      `kv_heads`.
 
     A window of one key on each side of the diagonal; hidden are the keys left
     and right of it:
@@ -375,8 +383,12 @@ def Attn_BoundsOp : Attn_Rule<"bounds"> {
     }
     ```
   }];
-  let arguments = (ins I64Attr:$visible);
-  let assemblyFormat = "`visible` $visible attr-dict-with-keyword $body";
+  let arguments = (ins I64Attr:$visible, UnitAttr:$approximate,
+                       OptionalAttr<TypedArrayAttrBase<Attn_DimAttr, "dimensions">>:$listed);
+  let assemblyFormat = [{
+    `visible` $visible (`approximate` $approximate^)? (`listed` custom<Dims>($listed)^)?
+    attr-dict-with-keyword $body
+  }];
 }
 
 def Attn_RampOp : Attn_Rule<"ramp"> {

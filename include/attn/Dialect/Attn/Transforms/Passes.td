@@ -88,6 +88,23 @@ def BoundKeys : Attn_KernelPass<"attn-bound-keys"> {
            "hidden intervals at most, without the tail">];
 }
 
+def ListBlocks : Attn_KernelPass<"attn-list-blocks"> {
+  let summary = "Decide which masks get lists of key tiles";
+  let description = [{
+    Bounds that are approximate (document ids, tables of blocks, neighbourhoods
+    in two dimensions) call tiles partial that are empty or full. This pass has
+    those tiles looked at by a kernel of its own, before the attention kernel:
+    it marks the bounds as `listed`, by the batch entries and heads between which
+    the mask differs. `convert-attn-to-tile` writes that kernel.
+
+    No list helps where all that the bounds do not know is a condition that
+    holds for some keys of every tile, such as `k % 2 == 0`.
+
+    Before: `attn.bounds visible 1 approximate {`. After, for a mask that reads a
+    tensor by batch entry: `attn.bounds visible 1 approximate listed [batch] {`.
+  }];
+}
+
 def UseExp2 : Attn_KernelPass<"attn-use-exp2"> {
   let summary = "Compute the softmax in base 2";
   let description = [{

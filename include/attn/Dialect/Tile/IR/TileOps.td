@@ -124,18 +124,23 @@ def Tile_KeyAtOp : Tile_Op<"key_at", [Pure, AttrSizedOperandSegments]> {
     in the first `partial` ranges, of full tiles in the last `full` ones; the range
     on the border may count for both.
 
-    Constraint: (T24) there is one more shift than thresholds, and neither part
-    has more ranges than there are.
+    With a list, the keys of each range are not consecutive: the sum of place and
+    shift, a multiple of `step`, says which element of the list is the first key.
+    One element left of the first may be read too, for places that no tile has.
+
+    Constraint: (T24) there is one more shift than thresholds, neither part has
+    more ranges than there are, and a list has a positive step.
 
     ```mlir
     %k0 = tile.key_at %place [%full_end] shifts [%far, %none] partial 1 full 1
     ```
   }];
-  let arguments = (ins I32:$place, Variadic<I32>:$thresholds, Variadic<I32>:$shifts, I64Attr:$partial,
-                       I64Attr:$full);
+  let arguments = (ins I32:$place, Variadic<I32>:$thresholds, Variadic<I32>:$shifts,
+                       Optional<Tile_GlobalPtr>:$list, I64Attr:$partial, I64Attr:$full,
+                       OptionalAttr<I64Attr>:$step);
   let results = (outs I32:$key);
-  let assemblyFormat = [{$place `[` $thresholds `]` `shifts` `[` $shifts `]` `partial` $partial `full` $full
-                         attr-dict}];
+  let assemblyFormat = [{$place `[` $thresholds `]` `shifts` `[` $shifts `]` (`in` $list^ `step` $step)?
+                         `partial` $partial `full` $full attr-dict}];
   let hasVerifier = 1;
   let hasFolder = 1;
 }
