@@ -132,7 +132,25 @@ class Shape:
         if fill == "alibi":  # slopes 2^(-8 (h + 1) / heads) along the first axis
             slopes = 2.0 ** (-8.0 * (torch.arange(shape[0], device=self.place.name) + 1) / shape[0])
             return slopes.to(dtype).reshape([-1] + [1] * (len(shape) - 1)).expand(shape).contiguous()
+        what, _, count = fill.partition(":")
+        if what in ("documents", "starts", "ends"):
+            return self.packed(shape, what, int(count)).to(dtype)
         return torch.full(shape, float(fill), device=self.place.name).to(dtype)
+
+    def packed(self, shape, what, count):
+        """Of `count` documents of random lengths along the last axis: the number, the first
+        position or the position behind the last one of each token's document."""
+        length = shape[-1]
+        cuts = torch.rand([*shape[:-1], count - 1], device=self.place.name, generator=self.generator)
+        cuts = (cuts * length).long().sort(dim=-1).values
+        tokens = torch.arange(length, device=self.place.name).expand(shape).contiguous()
+        documents = torch.searchsorted(cuts, tokens, right=True)
+        edge = torch.zeros_like(cuts[..., :1])
+        if what == "starts":
+            return torch.cat([edge, cuts], dim=-1).gather(-1, documents)
+        if what == "ends":
+            return torch.cat([cuts, edge + length], dim=-1).gather(-1, documents)
+        return documents
 
     def scale(self):
         if self.problem["scale_param"]:

@@ -321,7 +321,7 @@ def parse_arguments():
     parser.add_argument("--rounds", type=int, default=25, help="alternations of a cell")
     parser.add_argument("--graphs", action="store_true", help="time CUDA graphs of launches, without the host")
     parser.add_argument("--param", action="append", default=[], metavar="NAME=VALUE")
-    parser.add_argument("--tensor", action="append", default=[], metavar="NAME=alibi|random|NUMBER")
+    parser.add_argument("--tensor", action="append", default=[], metavar="NAME=alibi|random|documents:N|starts:N|ends:N|NUMBER")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--seconds", type=float, help="start no cell later than this")
     parser.add_argument("--json", type=pathlib.Path, help="write rows and raw samples here")
