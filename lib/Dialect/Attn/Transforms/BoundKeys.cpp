@@ -315,6 +315,9 @@ static SmallVector<Value> emitBounds(KernelOp kernel, BoundsOp bounds,
     };
     visible = project(false);
     hidden = project(true);
+    if (visible.empty())
+      mask.emitWarning() << "no row sees a key, whatever params, tensors and "
+                            "lengths are: o is 0 and lse -inf";
     bounds.setApproximate(!terms.isExact());
   }
   // Behind the last key there is none: hidden to the end is hidden for good.
