@@ -67,10 +67,14 @@ def compile_spec(options, spec, target, folder, into):
     return package
 
 
-def attention_kernels(package):
-    """(index, name) of the kernels that may take a launch, the main one first."""
+def kernels_to_try(package, all_kernels):
+    """(index, name) of the main kernel, of those that fill what it reads, and of its alternatives if wanted."""
     kernels = json.loads(package.read_text())["kernels"]
-    return [(index, kernel["name"]) for index, kernel in enumerate(kernels) if kernel["role"] == "attention"]
+    return [
+        (index, kernel["name"])
+        for index, kernel in enumerate(kernels)
+        if index == 0 or all_kernels or kernel["role"] != "attention"
+    ]
 
 
 def try_kernel(options, package, runs, target, kernel, name):
@@ -128,8 +132,7 @@ def main():
                 package = package or compile_spec(options, spec, target, folder, options.compile or folder)
                 if options.compile:
                     continue
-                kernels = attention_kernels(package)
-                for kernel, name in kernels if options.all_kernels else kernels[:1]:
+                for kernel, name in kernels_to_try(package, options.all_kernels):
                     line, unexplained = try_kernel(options, package, runs[spec], target, kernel, name)
                     lines.append(line)
                     bad += unexplained

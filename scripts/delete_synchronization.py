@@ -137,14 +137,22 @@ class Runner:
         extra = ["--device=sim"] if self.package else [f"--variant={self.file.stem}"]
         return [self.tool, file, *extra, *shlex.split(run)]
 
+    def with_mutant(self, ptx):
+        """The package in which one attention kernel takes every launch: the mutant, or the main one that reads
+        what the mutant fills."""
+        kernels = [dict(kernel) for kernel in self.package["kernels"]]
+        mutant = kernels[self.kernel]
+        mutant["ptx"] = ptx
+        reader = mutant if mutant["role"] == "attention" else kernels[0]
+        reader["guards"] = []
+        kernels = [reader] + [kernel for kernel in kernels if kernel["role"] != "attention"]
+        return dict(self.package, kernels=kernels, chooser=[reader["name"]])
+
     def first_finding(self, ptx, runs=None):
         """(check, line) of the first finding of the first run that has one; None when all are silent."""
         contents = ptx
         if self.package:
-            # No other kernel may take the launch, and this one takes every one.
-            mutated = dict(self.package["kernels"][self.kernel], ptx=ptx, guards=[])
-            others = [kernel for kernel in self.package["kernels"] if kernel["role"] != "attention"]
-            contents = json.dumps(dict(self.package, kernels=[mutated, *others], chooser=[mutated["name"]]))
+            contents = json.dumps(self.with_mutant(ptx))
         with tempfile.NamedTemporaryFile("w", suffix=self.file.suffix) as file:
             file.write(contents)
             file.flush()

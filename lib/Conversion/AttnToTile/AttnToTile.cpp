@@ -252,7 +252,8 @@ private:
     places.fullEnd = keys(full);
     places.end = keys(all);
     places.thresholds = {places.fullEnd};
-    places.shifts = {keys(sub(list.getTiles(), all)), places.begin};
+    places.shifts = {sub(places.begin, places.fullEnd),
+                     keys(sub(list.getTiles(), full))};
     places.partial = places.full = 1;
     return places;
   }

@@ -181,6 +181,7 @@ private:
   void declareInputs();
   void emitItem(Value item);
   void emitList(BlockListView &list, const KeyTileBuilder::Places &places);
+  void emitReverse(BlockListView &list, Value count);
   void emitClasses(const KeyTileBuilder::Places &places, Value chunk);
   Value emitClass(Value key, Value isFull);
   Value emitPairs(Value key, Value keyEnd);
@@ -386,8 +387,9 @@ void ListBuilder::emitClasses(const KeyTileBuilder::Places &places,
   emit.store(inside.getResult(0), classAddress(number));
 }
 
-/// Warp 0 writes the tiles of a chunk that are not empty behind those that
-/// stand already; full and partial ones, counted by all.
+/// Warp 0 writes the tiles of a chunk that are not empty: partial ones behind
+/// those that stand already, in falling order, full ones in front, in rising
+/// order. All count them.
 SmallVector<Value> ListBuilder::emitWrite(BlockListView &list, Value chunk,
                                           const KeyTileBuilder::Places &places,
                                           ValueRange counts) {
@@ -406,7 +408,7 @@ SmallVector<Value> ListBuilder::emitWrite(BlockListView &list, Value chunk,
     Value rank = math::CtPopOp::create(
         builder, loc, emit.create<arith::AndIOp>(votes, below));
     Value index = emit.add(count, rank);
-    if (kind == Partial)
+    if (kind == Full)
       index = emit.sub(emit.sub(list.getTiles(), one), index);
     auto write = scf::IfOp::create(builder, loc, emit.both(isWriter, isKind));
     OpBuilder::InsertionGuard guard(builder);
@@ -416,6 +418,24 @@ SmallVector<Value> ListBuilder::emitWrite(BlockListView &list, Value chunk,
     sums.push_back(emit.add(count, math::CtPopOp::create(builder, loc, votes)));
   }
   return sums;
+}
+
+/// The first `count` elements in rising order; the block met behind their last.
+void ListBuilder::emitReverse(BlockListView &list, Value count) {
+  Value half = emit.create<arith::DivUIOp>(count, emit.constant(2));
+  auto pairs = scf::ForOp::create(builder, loc, thread, half,
+                                  emit.constant(warps * lanes));
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(pairs.getBody());
+  Value left = pairs.getInductionVar();
+  Value right = emit.sub(emit.sub(count, emit.constant(1)), left);
+  Value elements = list.getElements();
+  Value low = emit.address(elements, left),
+        high = emit.address(elements, right);
+  Value first = LLVM::LoadOp::create(builder, loc, builder.getI32Type(), low);
+  Value second = LLVM::LoadOp::create(builder, loc, builder.getI32Type(), high);
+  emit.store(second, low);
+  emit.store(first, high);
 }
 
 void ListBuilder::emitList(BlockListView &list,
@@ -435,6 +455,7 @@ void ListBuilder::emitList(BlockListView &list,
     auto chunks = scf::ForOp::create(
         builder, loc, zero, emit.sub(places.end, places.begin),
         emit.constant(tilesAtOnce * tileKeys), ValueRange{zero, zero});
+    emitReverse(list, chunks.getResult(1));
     scf::YieldOp::create(builder, loc, chunks.getResults());
     builder.setInsertionPointToStart(chunks.getBody());
     Value chunk = emit.sub(places.end, chunks.getInductionVar());

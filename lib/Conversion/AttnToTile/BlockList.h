@@ -13,8 +13,9 @@
 //   i32 list[lists][2 + tiles]:  full, partial, then elements: first keys
 //
 // with one list for each query tile, of each head and batch entry where the
-// mask differs between them, and as many elements as k has tiles. Full tiles
-// stand in the first `full` elements, partial ones in the last `partial`.
+// mask differs between them, and as many elements as k has tiles. Partial tiles
+// stand in the first `partial` elements, full ones in the last `full`, each in
+// rising order: so the key loop visits them as it visits those of ranges.
 //
 //===----------------------------------------------------------------------===//
 

@@ -112,8 +112,9 @@ private:
       EXPECT_LE(0, std::min(full, partial));
       EXPECT_LE(full + partial, tiles);
       auto first = words.begin() + row + header;
-      list.full.assign(first, first + full);
-      list.partial.assign(first + tiles - partial, first + tiles);
+      list.partial.assign(first, first + partial);
+      list.full.assign(first + tiles - full, first + tiles);
+      // Ranges beside each other are not in the order of their keys.
       std::sort(list.full.begin(), list.full.end());
       std::sort(list.partial.begin(), list.partial.end());
       lists.push_back(list);
