@@ -141,6 +141,20 @@ Type reductionType(TensorMap::Format format) {
   }
 }
 
+/// Notes that the copy reads what it stores, until `access` is over. What lies
+/// outside the tensor goes nowhere: it may be anything, and change meanwhile.
+void noteRead(Warp &warp, const Inst &inst, unsigned lane, const Box &box,
+              uint32_t base, const AsyncAccess &access) {
+  SharedShadow *shadow = warp.block->shadow.get();
+  for (uint32_t row = 0; shadow && row < box.rows; ++row) {
+    RowPart part = insideOf(box, row);
+    forEachUnit(box, base + sharedBase, row, [&](uint32_t unit, uint32_t at) {
+      if (at < part.skip + part.bytes && part.skip < at + unitBytes)
+        shadow->bulkRead(warp, inst, lane, base + unit, unitBytes, access);
+    });
+  }
+}
+
 /// c = reduces, d = AtomicOp.
 void storeTile(Warp &warp, const Inst &inst, unsigned lane, const Box &box,
                const uint8_t *tile, uint32_t base) {
@@ -279,11 +293,8 @@ void runTensorStore(Warp &warp, const Inst &inst) {
     uint32_t from =
         warp.sharedOffset(inst, warp.address(inst.src(1), inst.imm, lane),
                           box.bytes(), sharedAlign, lane);
-    Block &block = *warp.block;
-    AsyncAccess access = beginBulkStore(warp, inst, lane);
-    if (block.shadow)
-      block.shadow->bulkRead(warp, inst, lane, from, box.bytes(), access);
-    storeTile(warp, inst, lane, box, block.shared.data() + from,
+    noteRead(warp, inst, lane, box, from, beginBulkStore(warp, inst, lane));
+    storeTile(warp, inst, lane, box, warp.block->shared.data() + from,
               from + sharedBase);
   });
 }

@@ -410,6 +410,41 @@ INSTANTIATE_TEST_SUITE_P(
                "uninitialized-shared", "without this operation"}),
     [](const auto &info) { return info.param.name; });
 
+/// Of a box of 64 x 8 bytes of shared memory, what nobody wrote is read where
+/// the tensor has a place for it, and only there.
+TEST(TensorMisuse, WhatIsCutOffIsNotRead) {
+  for (uint64_t rows : {4, 5}) {
+    AsyncRun run;
+    run.input(std::vector<uint32_t>(128, 9));
+    TensorMap map;
+    map.base = run.in;
+    map.rank = 2;
+    map.dims = {32, rows};
+    map.strides = {64};
+    map.box = {64, 8};
+    map.swizzle = TensorMap::Swizzle::Span128;
+    run.setMap(map);
+    run.config.block[0] = 16;
+    // 16 of the 32 pieces of the first four rows: the first 64 bytes of each,
+    // swizzled.
+    EXPECT_EQ(run.run("shr.b32 %r0, %t, 2; and.b32 %r1, %t, 3;\n"
+                      "xor.b32 %r1, %r1, %r0; shl.b32 %r1, %r1, 4;\n"
+                      "shl.b32 %r0, %r0, 7; add.u32 %r1, %r1, %r0;\n"
+                      "mov.u32 %r0, sh; add.u32 %r1, %r1, %r0;\n"
+                      "st.shared.v4.u32 [%r1], {%t, %t, %t, %t};\n"
+                      "fence.proxy.async.shared::cta;\nbar.sync 0;\n" +
+                          leader +
+                          "@%p0 ret;\n"
+                          "cp.async.bulk.tensor.2d.global.shared::cta."
+                          "bulk_group [%map, {0, 0}], [sh];\n"
+                          "cp.async.bulk.commit_group;\n"
+                          "cp.async.bulk.wait_group 0;",
+                      4),
+              "");
+    EXPECT_EQ(run.harness.checks(), rows == 5 ? "uninitialized-shared" : "");
+  }
+}
+
 /// 120 bytes end within a piece of 16, 112 do not.
 TEST(TensorMisuse, RowsThatEndWithinAPiece) {
   for (uint64_t columns : {60, 56}) {
