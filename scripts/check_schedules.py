@@ -6,10 +6,12 @@
 scripts/check_schedules.py --device sim build/tools/attn-run/attn-run
 scripts/check_schedules.py --device sim --filter d256 ATTN_RUN
 
-Three products. What multiplies x what loads x who loads x overlap x turns x consumers, for
-each target (the table of docs/AddingASchedule.md); with what schedule fa3 takes for
-the first three, kernels (masks, a score, groups, head dims) x overlap x turns x consumers
-x stages; and maxima, of logits that grow, x what multiplies, loads and overlaps. A combination that the compiler must refuse is expected to be refused, with its
+Four products. What multiplies x what loads x who loads x what stores x overlap x turns x
+consumers, for each target (the table of docs/AddingASchedule.md); with what schedule fa3
+takes for the first three, kernels (masks, a score, groups, head dims) x overlap x turns x
+consumers x stages; outputs of every width and type that leave by tensor copies x who
+multiplies, loads and overlaps; and maxima, of logits that grow, x what multiplies, loads and
+overlaps. A combination that the compiler must refuse is expected to be refused, with its
 message.
 
 Tiles are small, so that few keys make several of them.
@@ -31,13 +33,14 @@ TARGETS = ("sm_90a", "sm_80")  # with and without wgmma and TMA
 OVERLAPS, TURNS, CONSUMERS, STAGES = (0, 1), (False, True), (1, 2, 3), (1, 2, 3)
 MAXIMA = ("exact", "lazy", "stale")
 MMAS, LOADERS, PRODUCERS = ("sync", "wgmma"), ("cp_async", "tma"), (False, True)
+STORES = ("direct", "tma")
 
 SPEC = """import "std"
 attention {name} {{
   dtype {dtype}
   heads {heads}
   head_dim {dim}
-  schedule {family} (tile = {rows} x {keys}, stages = {stages}, consumers = {consumers}, overlap = {overlap}, turns = {turns}, persistent = {persistent}, mma = {mma}, loader = {loader}, producer = {producer}, max = {max})
+  schedule {family} (tile = {rows} x {keys}, stages = {stages}, consumers = {consumers}, overlap = {overlap}, turns = {turns}, persistent = {persistent}, mma = {mma}, loader = {loader}, producer = {producer}, max = {max}, store = {store})
   {fields}
 }}
 """
@@ -85,6 +88,18 @@ EVERYWHERE = [
 ]
 
 
+# For `store = tma`: rows of every panel and element, past the end of q, of several batch
+# entries and groups of heads.
+STORED = [
+    Kernel("stored_d8", "mask causal", dim="8"),
+    Kernel("stored_d72", "mask causal", dim="72", heads="4 / 2", dtype="f16"),
+    Kernel("stored_f32", "out f32  mask causal", dim="40 / 104"),
+    Kernel("stored_d192_128", dim="192 / 128"),
+    Kernel("stored_d256", dim="256", keys=16),
+    Kernel("stored_no_keys", "mask (i, k) = i % 3 == 0 && k > 500"),
+]
+
+
 # For every `max`: tiles in which it grows, much or little, and hidden ones.
 HELD = [
     Kernel("held", "score (s, q, k) = s - (k / 32 % 3) * 9.0  mask causal", heads="4 / 2", dtype="f16"),
@@ -103,12 +118,13 @@ class Schedule:
     loader: str = "tma"
     producer: bool = True
     max: str = "exact"
+    store: str = "direct"
 
     def __str__(self):
         turns = "turns" if self.turns else "no turns"
         loads = "producer" if self.producer else "self-fed"
         return (f"{self.target}, {self.mma}, {self.loader}, {loads}, overlap {self.overlap}, {turns}, "
-                f"consumers {self.consumers}, stages {self.stages}, max {self.max}")
+                f"consumers {self.consumers}, stages {self.stages}, max {self.max}, store {self.store}")
 
 
 def refusal(kernel, schedule):
@@ -117,6 +133,8 @@ def refusal(kernel, schedule):
         return "'mma' = wgmma, the default of schedule fa3, needs an instruction of sm_90a"
     if schedule.loader == "tma" and schedule.target != "sm_90a":
         return "'loader' = tma needs the tensor copies of sm_90a"
+    if schedule.store == "tma" and schedule.target != "sm_90a":
+        return "'store' = tma needs the tensor copies of sm_90a"
     if schedule.turns and schedule.consumers == 1:
         return "'turns' needs two or three consumers"
     if kernel.dim == "256" and schedule.consumers == 3:
@@ -151,8 +169,10 @@ def run(options, folder, kernel, schedule):
 def products():
     for knobs in itertools.product(KERNELS, OVERLAPS, TURNS, CONSUMERS, STAGES):
         yield knobs[0], Schedule(*knobs[1:])
-    for kernel, *knobs in itertools.product(EVERYWHERE, OVERLAPS, TURNS, CONSUMERS, TARGETS, MMAS, LOADERS, PRODUCERS):
-        yield kernel, Schedule(*knobs[:3], kernel.stages, *knobs[3:])
+    for kernel, *knobs, store in itertools.product(EVERYWHERE, OVERLAPS, TURNS, CONSUMERS, TARGETS, MMAS, LOADERS, PRODUCERS, STORES):
+        yield kernel, Schedule(*knobs[:3], kernel.stages, *knobs[3:], store=store)
+    for kernel, mma, loader, producer, overlap in itertools.product(STORED, MMAS, LOADERS, PRODUCERS, OVERLAPS):
+        yield kernel, Schedule(overlap, overlap > 0, 1 + overlap, kernel.stages, "sm_90a", mma, loader, producer, store="tma")
     for kernel, most, mma, loader, producer, overlap in itertools.product(HELD, MAXIMA, MMAS, LOADERS, PRODUCERS, OVERLAPS):
         consumers = 1 + overlap  # with turns where there are two
         yield kernel, Schedule(overlap, consumers > 1, consumers, kernel.stages, "sm_90a", mma, loader, producer, most)

@@ -196,11 +196,13 @@ WORDS = {
 }
 
 
-def try_all(runner, equivalents, sample=None, jobs=1, print_line=print):
-    """The verdicts of all mutants, or of `sample` of them, evenly spread."""
+def try_all(runner, equivalents, sample=None, jobs=1, print_line=print, only=""):
+    """The verdicts of all mutants of opcodes that `only` finds, or of `sample` of them, evenly spread."""
     if found := runner.first_finding(runner.ptx):
         sys.exit(f"{runner.file.stem}: the unchanged kernel has a finding: {found[0]} in line {found[1]}")
-    mutants = list(mutants_of(runner.ptx))
+    mutants = [mutant for mutant in mutants_of(runner.ptx) if re.search(only, mutant.opcode)]
+    if not mutants:
+        sys.exit(f"{runner.file.stem}: no instruction matches '{only}'")
     if sample and sample < len(mutants):
         mutants = [mutants[i * len(mutants) // sample] for i in range(sample)]
     verdicts = []
@@ -228,12 +230,14 @@ def main():
     parser.add_argument("--timeout", type=float, default=120)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--sample", type=int, help="only so many mutants, evenly spread")
+    parser.add_argument("--only", default="", help="regular expression on opcodes")
     parser.add_argument("--quick", action="store_true", help="only the first run for those listed as equivalent")
     options = parser.parse_args()
 
     runner = Runner(options.tool, options.file, options.run, options.kernel, options.timeout, options.quick)
     equivalents = Equivalents(options.group or options.file.stem)
-    verdicts = try_all(runner, equivalents, options.sample, options.jobs, lambda line: print(line, flush=True))
+    print_line = lambda line: print(line, flush=True)
+    verdicts = try_all(runner, equivalents, options.sample, options.jobs, print_line, options.only)
     counts = counts_of(verdicts)
     print(f"{options.file.stem}: {len(verdicts)} mutants, " + ", ".join(f"{n} {kind}" for kind, n in counts.items()))
     return 1 if counts["missed"] or counts["unreached"] or counts["stale"] else 0

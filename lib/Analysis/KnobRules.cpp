@@ -45,6 +45,23 @@ const std::vector<KnobRule> &attn::knobRules() {
        },
        "= tma copies boxes of at most 256 rows; choose a smaller tile, or "
        "loader = cp_async"},
+      {"store",
+       [](const Knobs &knobs, const GpuTarget &target) {
+         return knobs.tmaStore && !target.hasWgmma;
+       },
+       "= tma needs the tensor copies of sm_90a; choose store = direct"},
+      {"store",
+       [](const Knobs &knobs, const GpuTarget &) {
+         return knobs.tmaStore && knobs.tileM > maxBoxRows * knobs.warps;
+       },
+       "= tma copies a box of at most 256 rows for each warp; choose a smaller "
+       "tile, or store = direct"},
+      {"store",
+       [](const Knobs &knobs, const GpuTarget &) {
+         return knobs.tmaStore && !knobs.hasOutput;
+       },
+       "= tma says how o leaves, and there is none; choose store = direct, or "
+       "outputs with o"},
       {"overlap",
        [](const Knobs &knobs, const GpuTarget &) { return knobs.overlap > 1; },
        "is at most 1: one tile of weights is in flight"},

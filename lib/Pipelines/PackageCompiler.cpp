@@ -121,7 +121,8 @@ static LogicalResult describeAttention(gpu::GPUFuncOp func, Kernel &kernel) {
       << ir::stringifyScheduleKind(schedule.getKind()) << " tile "
       << kernel.tileM << " x " << kernel.tileN << ", " << *schedule.getWarps()
       << " warps, stages " << *schedule.getStages() << ", loader "
-      << (schedule.usesTma() ? "tma" : "cp_async");
+      << (schedule.usesTma() ? "tma" : "cp_async")
+      << (schedule.storesByTma() ? ", store tma" : "");
   if (schedule.getPersistent().value_or(false))
     kernel.grid = GridKind::Resident;
   return success();

@@ -49,6 +49,8 @@ constexpr Word<MmaKind> mmaWords[] = {{MmaKind::Sync, "sync"},
                                       {MmaKind::Wgmma, "wgmma"}};
 constexpr Word<LoaderKind> loaderWords[] = {{LoaderKind::CpAsync, "cp_async"},
                                             {LoaderKind::Tma, "tma"}};
+constexpr Word<StoreKind> storeWords[] = {{StoreKind::Direct, "direct"},
+                                          {StoreKind::Tma, "tma"}};
 constexpr Word<DimKind> dimWords[] = {
     {DimKind::Batch, "batch"},      {DimKind::Heads, "heads"},
     {DimKind::KvHeads, "kv_heads"}, {DimKind::QLen, "q_len"},
@@ -106,7 +108,8 @@ json scheduleToJson(const Schedule &schedule) {
           {"producer", optionalToJson(schedule.producer)},
           {"max", optionalToJson(schedule.max, maxWords)},
           {"mma", optionalToJson(schedule.mma, mmaWords)},
-          {"loader", optionalToJson(schedule.loader, loaderWords)}};
+          {"loader", optionalToJson(schedule.loader, loaderWords)},
+          {"store", optionalToJson(schedule.store, storeWords)}};
 }
 
 Schedule scheduleFromJson(const json &in) {
@@ -123,6 +126,7 @@ Schedule scheduleFromJson(const json &in) {
   schedule.max = optionalFromJson(in, "max", maxWords);
   schedule.mma = optionalFromJson(in, "mma", mmaWords);
   schedule.loader = optionalFromJson(in, "loader", loaderWords);
+  schedule.store = optionalFromJson(in, "store", storeWords);
   return schedule;
 }
 

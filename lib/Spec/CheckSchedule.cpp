@@ -30,9 +30,9 @@ void FieldChecker::checkSchedule(const Field &field) {
                                       {"standard", ScheduleKind::Standard}}))
     problem.schedule.kind = *kind;
   if (!field.options ||
-      !checkOptionNames(field,
-                        {"tile", "stages", "consumers", "overlap", "turns",
-                         "max", "persistent", "mma", "loader", "producer"}))
+      !checkOptionNames(field, {"tile", "stages", "consumers", "overlap",
+                                "turns", "max", "persistent", "mma", "loader",
+                                "producer", "store"}))
     return;
   for (const Option &option : *field.options)
     checkKnob(option);
@@ -78,6 +78,12 @@ void FieldChecker::checkWordKnob(const Option &option) {
     schedule.loader = word<LoaderKind>(
         *option.value, "loader",
         {{"cp_async", LoaderKind::CpAsync}, {"tma", LoaderKind::Tma}});
+  } else if (name == "store") {
+    if (!isWord)
+      return expected("direct' or 'tma'");
+    schedule.store = word<StoreKind>(
+        *option.value, "store",
+        {{"direct", StoreKind::Direct}, {"tma", StoreKind::Tma}});
   } else {
     if (!isWord)
       return expected("exact', 'lazy' or 'stale'");

@@ -29,6 +29,8 @@ struct Knobs {
   int64_t warps = 0; ///< that compute
   int64_t overlap = 0;
   bool turns = false, persistent = false;
+  bool tmaStore = false; ///< store
+  bool hasOutput = true; ///< beside lse
 
   /// Warpgroups that compute; 0 where the warps are no whole warpgroups.
   int64_t consumers() const;
@@ -36,6 +38,8 @@ struct Knobs {
   int64_t producerWarps() const;
   /// Whether slots of rings are counted by barriers in shared memory.
   bool hasBarriers() const { return tma || producer; }
+  /// Whether a kernel argument says by a tensor map where an operand lies.
+  bool hasMaps() const { return tma || tmaStore; }
 };
 
 /// A combination that cannot be built.

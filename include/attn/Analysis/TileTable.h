@@ -65,8 +65,8 @@ std::vector<const TileChoice *> chooseTiles(const layout::GpuTarget &target,
 
 /// Shared memory of a block: Q once, K and V once per stage, rows padded to the
 /// depth of an mma (`wholePanels`: to the width of a swizzled panel, which
-/// wgmma and tensor copies need). O lies in Q's
-/// memory, or beside it where that fits (`apart`).
+/// wgmma and tensor copies need). O lies in Q's memory, or beside it where that
+/// fits (`apart`) or it leaves by tensor copies while the next Q comes.
 struct SharedUse {
   int64_t q, k, v, o; ///< bytes of one tile
   int64_t stages;

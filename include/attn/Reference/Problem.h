@@ -34,6 +34,7 @@ enum class ScheduleKind { Auto, Fa2, Fa3, Decode, Fa1, Standard };
 enum class MaxMode { Exact, Lazy, Stale };
 enum class MmaKind { Sync, Wgmma };
 enum class LoaderKind { CpAsync, Tma };
+enum class StoreKind { Direct, Tma };
 
 /// `param name : type = default`: a scalar bound at launch.
 struct Param {
@@ -79,6 +80,7 @@ struct Schedule {
   std::optional<MaxMode> max;
   std::optional<MmaKind> mma;
   std::optional<LoaderKind> loader;
+  std::optional<StoreKind> store;
 };
 
 /// Where each written field stands, for diagnostics: field name -> line,

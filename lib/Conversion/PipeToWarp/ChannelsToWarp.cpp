@@ -308,33 +308,65 @@ struct DrainPattern : WarpPattern<pipe::DrainOp> {
   matchAndRewrite(pipe::DrainOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
+    Value channel = op.getChannel(), map = pipe::drainMapOf(channel);
     tile::ViewType view = op.getView().getType();
-    Rows rows = rowsFrom(rewriter, loc, view, adaptor.getView(), op.getRow());
+    Rows rows =
+        map ? Rows()
+            : rowsFrom(rewriter, loc, view, adaptor.getView(), op.getRow());
     Value ring = adaptor.getChannel().front();
     Value slot = constant(rewriter, loc, 0);
-    auto open = op.getChannel().getDefiningOp<pipe::OpenOp>();
-    // A warp holds whole rows. In memory of its own it meets nobody there.
-    bool ownRows = !open || !open.getAlias();
-    auto meet = [&] {
-      if (ownRows)
-        warp::SyncWarpOp::create(rewriter, loc);
-      else
-        warp::BarrierOp::create(rewriter, loc, warps);
-    };
-    // Copies or products may reach the memory another way than these stores.
-    bool reachedAsync =
-        !ownRows &&
-        (facts.asyncReads || pipe::viaOf(open.getAlias()) == pipe::Via::Tma);
+    auto meet = [&] { meetAt(rewriter, loc, channel, warps); };
     meet();
     warp::StoreSharedOp::create(rewriter, loc, adaptor.getTile().front(), ring,
                                 slot);
-    if (reachedAsync)
+    if (isReachedAsync(channel))
       warp::FenceAsyncOp::create(rewriter, loc);
     meet();
-    warp::CopyOutOp::create(rewriter, loc, ring, slot, rows.address,
-                            rows.stride, rows.count, view.getColumns(), warps,
-                            ownRows);
-    meet();
+    if (map) {
+      warp::TmaStoreOp::create(rewriter, loc, ring, slot, map, op.getRow(),
+                               adaptor.getView()[3], adaptor.getView()[4],
+                               warps);
+    } else {
+      warp::CopyOutOp::create(rewriter, loc, ring, slot, rows.address,
+                              rows.stride, rows.count, view.getColumns(), warps,
+                              /*own_rows=*/!pipe::isAlias(channel));
+      meet();
+    }
+    rewriter.eraseOp(op);
+    return success();
+  }
+
+  /// A warp holds whole rows. In memory of its own it meets nobody there.
+  static void meetAt(OpBuilder &builder, Location loc, Value channel,
+                     int64_t warps) {
+    if (pipe::isAlias(channel))
+      warp::BarrierOp::create(builder, loc, warps);
+    else
+      warp::SyncWarpOp::create(builder, loc);
+  }
+
+private:
+  /// Whether copies or products reach the memory another way than stores.
+  bool isReachedAsync(Value channel) const {
+    if (pipe::drainMapOf(channel))
+      return true;
+    auto open = channel.getDefiningOp<pipe::OpenOp>();
+    return open && open.getAlias() &&
+           (facts.asyncReads || pipe::viaOf(open.getAlias()) == pipe::Via::Tma);
+  }
+};
+
+struct DrainedPattern : WarpPattern<pipe::DrainedOp> {
+  using WarpPattern::WarpPattern;
+
+  /// Each warp waits for the copies that it started. The drain that follows
+  /// begins with a meeting; in memory of another channel the next use does not.
+  LogicalResult
+  matchAndRewrite(pipe::DrainedOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    warp::TmaStoreWaitOp::create(rewriter, op.getLoc());
+    if (pipe::isAlias(op.getChannel()))
+      DrainPattern::meetAt(rewriter, op.getLoc(), op.getChannel(), warps);
     rewriter.eraseOp(op);
     return success();
   }
@@ -367,5 +399,6 @@ void attn::populateChannelsToWarp(RewritePatternSet &patterns,
                                   const WarpTypeConverter &converter) {
   patterns.add<MakeViewPattern, OpenPattern, OpenMailPattern, PutPattern,
                TakePattern, ReleasePattern, AwaitPattern, SyncPattern,
-               DrainPattern, StorePattern>(converter, patterns.getContext());
+               DrainPattern, DrainedPattern, StorePattern>(
+      converter, patterns.getContext());
 }

@@ -97,9 +97,11 @@ WarpTypeConverter::WarpTypeConverter(const KernelFacts &kernelFacts)
     auto type = dyn_cast<pipe::ChannelType>(channel.getType());
     if (!type)
       return std::nullopt;
+    // A tensor map's box is one panel, be it filled or emptied through it.
     bool holdsOperand = pipe::viaOf(channel) != pipe::Via::Store;
-    results.push_back(
-        ringOf(type.getTile(), wholePanels && holdsOperand, unexpected));
+    bool inPanels =
+        holdsOperand ? wholePanels : bool(pipe::drainMapOf(channel));
+    results.push_back(ringOf(type.getTile(), inPanels, unexpected));
     auto barriers = warp::BarriersType::get(type.getContext(), type.getDepth());
     if (pipe::isSignalled(channel))
       results.push_back(barriers);

@@ -134,6 +134,10 @@ static ir::Loader convert(LoaderKind kind) {
   return kind == LoaderKind::Tma ? ir::Loader::Tma : ir::Loader::CpAsync;
 }
 
+static ir::Store convert(StoreKind kind) {
+  return kind == StoreKind::Tma ? ir::Store::Tma : ir::Store::Direct;
+}
+
 static ir::DimKind convert(DimKind kind) {
   switch (kind) {
   case DimKind::Literal:
@@ -190,12 +194,15 @@ ir::ScheduleAttr Importer::scheduleAttr() {
   std::optional<ir::Loader> loader;
   if (schedule.loader)
     loader = convert(*schedule.loader);
+  std::optional<ir::Store> store;
+  if (schedule.store)
+    store = convert(*schedule.store);
   return ir::ScheduleAttr::get(builder.getContext(), convert(schedule.kind),
                                schedule.tileM, schedule.tileN,
                                /*warps=*/std::nullopt, schedule.stages,
                                schedule.consumers, schedule.overlap,
                                schedule.turns, schedule.persistent, max, mma,
-                               loader, schedule.producer);
+                               loader, schedule.producer, store);
 }
 
 ir::KvAttr Importer::kvAttr() {

@@ -212,6 +212,54 @@ struct TmaLoadLowering : WarpPattern<TmaLoadOp> {
   }
 };
 
+/// One thread of each warp starts the copies of the warp's rows. Its election
+/// is the warp's, so that the assembler knows the branch to be taken by one.
+struct TmaStoreLowering : WarpPattern<TmaStoreOp> {
+  using WarpPattern::WarpPattern;
+
+  LogicalResult
+  matchAndRewrite(TmaStoreOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Emitter emitter(rewriter, op.getLoc());
+    BufferType type = op.getBuffer().getType();
+    Value slot =
+        slotAddress(emitter, type, adaptor.getBuffer().front(), op.getSlot());
+    int64_t rows = type.getRows() / static_cast<int64_t>(op.getWarps());
+    Value first = emitter.mul(position.warp(emitter), emitter.i32(rows));
+    Value elected = NVVM::ElectSyncOp::create(
+        rewriter, op.getLoc(), rewriter.getI1Type(), /*membermask=*/Value());
+    auto branch = scf::IfOp::create(rewriter, op.getLoc(), elected);
+    rewriter.setInsertionPoint(branch.thenYield());
+    for (const Panel &panel : type.getTile().panels()) {
+      Value own = emitter.offset(emitter.offset(slot, panel.offset),
+                                 emitter.mul(first, emitter.i32(panel.bytes)),
+                                 rewriter.getI8Type());
+      NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp::create(
+          rewriter, op.getLoc(), op.getMap(), own,
+          ValueRange{emitter.i32(panel.column), emitter.add(op.getRow(), first),
+                     op.getHead(), op.getBatch()},
+          /*l2CacheHint=*/Value(), NVVM::TMAStoreMode::TILE,
+          /*predicate=*/Value());
+    }
+    NVVM::CpAsyncBulkCommitGroupOp::create(rewriter, op.getLoc());
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+/// All lanes wait: those that started nothing have nothing to wait for.
+struct TmaStoreWaitLowering : WarpPattern<TmaStoreWaitOp> {
+  using WarpPattern::WarpPattern;
+
+  LogicalResult
+  matchAndRewrite(TmaStoreWaitOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<NVVM::CpAsyncBulkWaitGroupOp>(
+        op, /*group=*/0, /*read=*/rewriter.getUnitAttr());
+    return success();
+  }
+};
+
 struct FenceAsyncLowering : WarpPattern<FenceAsyncOp> {
   using WarpPattern::WarpPattern;
 
@@ -245,6 +293,7 @@ void attn::warp::populateBarrierPatterns(const TypeConverter &converter,
   patterns.add<PlaceLowering<MbarAllocOp>, MbarInitLowering,
                MbarPublishLowering, MbarWaitLowering, MbarExpectLowering,
                MbarArriveLowering, MbarSignalLowering, CpAsyncArriveLowering,
-               PlaceLowering<MailAllocOp>, TmaLoadLowering, FenceAsyncLowering,
-               SyncWarpLowering>(converter, patterns.getContext(), position);
+               PlaceLowering<MailAllocOp>, TmaLoadLowering, TmaStoreLowering,
+               TmaStoreWaitLowering, FenceAsyncLowering, SyncWarpLowering>(
+      converter, patterns.getContext(), position);
 }

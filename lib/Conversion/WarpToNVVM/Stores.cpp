@@ -98,7 +98,7 @@ struct StoreSharedLowering : WarpPattern<StoreSharedOp> {
       Value rows = warpRows(emitter, type, panel, slot);
       Value offset =
           emitter.add(swizzledOffset(emitter, panel, row, chunk), inChunk);
-      for (int64_t column = 0; column < panel.columns; column += 8)
+      for (int64_t column = 0; column < columnsIn(panel, type); column += 8)
         for (int64_t mt = 0; mt < type.getRowTiles(); ++mt)
           for (int64_t h = 0; h < 2; ++h) {
             Value pointer =
@@ -114,8 +114,8 @@ struct StoreSharedLowering : WarpPattern<StoreSharedOp> {
 
   /// The warp stores 8x8 matrices, whole 16-byte rows: the four of 16 rows and
   /// columns are (rows 0-7, columns 0-7), (8-15, 0-7), (0-7, 8-15), (8-15,
-  /// 8-15), lane i points to row i % 16, half i / 16. The last 8 columns, alone
-  /// in their panel, are two matrices.
+  /// 8-15), lane i points to row i % 16, half i / 16. The last 8 columns, where
+  /// they have no others beside them, are two matrices.
   void storeMatrices(StoreSharedOp op, ValueRange registers, Emitter &emitter,
                      Value slot) const {
     constexpr int64_t matrixRows = 8, tileRows = 16;
@@ -124,13 +124,14 @@ struct StoreSharedLowering : WarpPattern<StoreSharedOp> {
     Value lane = position.lane(emitter);
     for (const Panel &panel : op.getBuffer().getType().getTile().panels()) {
       Value rows = warpRows(emitter, type, panel, slot);
-      int64_t chunks = std::min<int64_t>(2, panel.chunks());
-      Value half = chunks > 1 ? emitter.divide(lane, tileRows) : emitter.i32(0);
+      int64_t groups = columnsIn(panel, type) / matrixRows;
+      Value half = groups > 1 ? emitter.divide(lane, tileRows) : emitter.i32(0);
       Value offset = swizzledOffset(emitter, panel,
                                     emitter.remainder(lane, tileRows), half);
-      for (int64_t chunk = 0; chunk < panel.chunks(); chunk += chunks)
+      for (int64_t chunk = 0; chunk < groups; chunk += 2)
         for (int64_t mt = 0; mt < type.getRowTiles(); ++mt) {
           int64_t n8 = panel.column / matrixRows + chunk;
+          int64_t chunks = std::min<int64_t>(2, groups - chunk);
           NVVM::StMatrixOp::create(
               emitter.builder, op.getLoc(),
               sharedPointer(emitter, rows, offset, chunk,
@@ -141,6 +142,12 @@ struct StoreSharedLowering : WarpPattern<StoreSharedOp> {
               NVVM::LdStMatrixEltType::B16);
         }
     }
+  }
+
+  /// Columns of an accumulator that lie in a panel.
+  static int64_t columnsIn(const Panel &panel, FragType type) {
+    return std::clamp<int64_t>(type.getColumns() - panel.column, 0,
+                               panel.columns);
   }
 
   /// The first row of the warp in a panel, less the panel's offset.

@@ -30,7 +30,7 @@ module attributes {x.y = #attn.schedule<fa2, tile = 128x64x2>} {
 // -----
 
 // A2
-// expected-error @below {{expected a knob (tile, warps, stages, consumers, overlap, turns, persistent, max, mma, loader, producer), found 'width'}}
+// expected-error @below {{expected a knob (tile, warps, stages, consumers, overlap, turns, persistent, max, mma, loader, producer, store), found 'width'}}
 module attributes {x.y = #attn.schedule<fa2, width = 4>} {
 }
 

@@ -196,6 +196,30 @@ gpu.func @f(%map: !llvm.ptr) {
 
 // -----
 
+// P12
+gpu.module @m {
+gpu.func @f() {
+  %o = pipe.open "o" via st : !pipe.channel<!tile.val<[q:128, v:64] x bf16, shared 1>>
+  // expected-error @below {{P12: expected a channel via st with a map, through which pipe.drain starts copies}}
+  pipe.drained %o : !pipe.channel<!tile.val<[q:128, v:64] x bf16, shared 1>>
+  gpu.return
+}
+}
+
+// -----
+
+// P12
+gpu.module @m {
+gpu.func @f(%map: !llvm.ptr) {
+  %k = pipe.open "k" via tma map %map : !llvm.ptr : !pipe.channel<!tile.val<[k:128, d:64] x bf16, shared 1>>
+  // expected-error @below {{P12: expected a channel via st with a map}}
+  pipe.drained %k : !pipe.channel<!tile.val<[k:128, d:64] x bf16, shared 1>>
+  gpu.return
+}
+}
+
+// -----
+
 // P11
 gpu.module @m {
 gpu.func @f(%S: !tile.val<[q:128, k:128] x f32>) {

@@ -52,7 +52,7 @@ gpu.func @channels(%kv: !tile.view<128 x bf16>, %vv: !tile.view<128 x bf16>, %ov
 }
 
 // CHECK-LABEL: gpu.func @fed
-gpu.func @fed(%k_map: !llvm.ptr, %S: !tile.val<[q:128, k:128] x f32>) kernel {
+gpu.func @fed(%k_map: !llvm.ptr, %o_map: !llvm.ptr, %S: !tile.val<[q:128, k:128] x f32>) kernel {
   pipe.role "compute" warps 8 {
     // CHECK: %[[Q:.*]] = pipe.open "q" via cp_async
     %qc = pipe.open "q" via cp_async : !pipe.channel<!tile.val<[q:128, d:128] x bf16, shared 1>>
@@ -60,6 +60,10 @@ gpu.func @fed(%k_map: !llvm.ptr, %S: !tile.val<[q:128, k:128] x f32>) kernel {
     %kc = pipe.open "k" via tma map %k_map : !llvm.ptr : !pipe.channel<!tile.val<[k:128, d:128] x bf16, shared 2>, fed>
     // CHECK: pipe.open "o" via st alias %[[Q]]
     %oc = pipe.open "o" via st alias %qc : !pipe.channel<!tile.val<[q:128, d:128] x bf16, shared 1>> : !pipe.channel<!tile.val<[q:128, v:64] x bf16, shared 1>>
+    // CHECK: %[[OUT:.*]] = pipe.open "out" via st map %{{.*}} : !llvm.ptr : <<[q:128, v:64] x bf16, shared 1>>
+    %out = pipe.open "out" via st map %o_map : !llvm.ptr : !pipe.channel<!tile.val<[q:128, v:64] x bf16, shared 1>>
+    // CHECK: pipe.drained %[[OUT]] : <<[q:128, v:64] x bf16, shared 1>>
+    pipe.drained %out : !pipe.channel<!tile.val<[q:128, v:64] x bf16, shared 1>>
     // CHECK: pipe.open_mail : !pipe.mail
     %mail = pipe.open_mail : !pipe.mail
     // CHECK: pipe.turn_wait

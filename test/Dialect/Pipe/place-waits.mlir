@@ -66,12 +66,13 @@ gpu.func @single(%view: !view, %n: i32, %more: i1, %init: !o) kernel {
 !view = !tile.view<64 x bf16>
 
 // Rings: K and V wait once, for the later of their puts; a drain at the end
-// of the item is a meeting of its own.
+// of the item, in memory that is another channel's, is a meeting of its own.
 gpu.module @m {
 // CHECK-LABEL: gpu.func @ring
 gpu.func @ring(%view: !view, %n: i32, %more: i1, %out: !tile.val<[q:64, v:64] x bf16>) kernel {
   pipe.role "compute" warps 4 {
-    %oc = pipe.open "o" via st : !pipe.channel<!tile.val<[q:64, v:64] x bf16, shared 1>>
+    %qc = pipe.open "q" via cp_async : !pipe.channel<!tile.val<[q:64, d:64] x bf16, shared 1>>
+    %oc = pipe.open "o" via st alias %qc : !pipe.channel<!tile.val<[q:64, d:64] x bf16, shared 1>> : !pipe.channel<!tile.val<[q:64, v:64] x bf16, shared 1>>
     %kc = pipe.open "k" via cp_async : !pipe.channel<!k>
     %vc = pipe.open "v" via cp_async : !pipe.channel<!v>
     tile.for_work (%b, %h, %m0) in (%n, %n, %n) step 64 {
@@ -99,6 +100,34 @@ gpu.func @ring(%view: !view, %n: i32, %more: i1, %out: !tile.val<[q:64, v:64] x 
       pipe.drain %oc, %out, %view[%m0] : !pipe.channel<!tile.val<[q:64, v:64] x bf16, shared 1>>, !tile.val<[q:64, v:64] x bf16> -> !view
       // CHECK-NOT: pipe.sync
       // CHECK: gpu.return
+    }
+  }
+  gpu.return
+}
+}
+
+// -----
+
+!k = !tile.val<[k:32, d:64] x bf16, shared 1>
+!kc = !pipe.channel<!k>
+!oc = !pipe.channel<!tile.val<[q:64, v:64] x bf16, shared 1>>
+!view = !tile.view<64 x bf16>
+
+// In memory of its own it is none.
+gpu.module @m {
+// CHECK-LABEL: gpu.func @apart
+gpu.func @apart(%view: !view, %n: i32, %out: !tile.val<[q:64, v:64] x bf16>) kernel {
+  %c0 = arith.constant 0 : i32
+  pipe.role "compute" warps 4 {
+    %oc = pipe.open "o" via st : !oc
+    %kc = pipe.open "k" via cp_async : !kc
+    tile.for_work (%b, %h, %m0) in (%n, %n, %n) step 64 {
+      // CHECK: pipe.sync
+      // CHECK-NEXT: pipe.put
+      pipe.put %kc[%c0], %view[%n] : !kc, !view
+      %K = pipe.take %kc[%c0] : !kc -> !k
+      pipe.release %kc[%c0] : !kc
+      pipe.drain %oc, %out, %view[%m0] : !oc, !tile.val<[q:64, v:64] x bf16> -> !view
     }
   }
   gpu.return

@@ -197,6 +197,48 @@ warp.tma_load %buffer[%i], %map, (%i, %i, %i) signals %bars[%i] : !warp.buffer<1
 
 // -----
 
+%buffer, %map, %i = builtin.unrealized_conversion_cast to !warp.buffer<1x192x64xbf16>, !llvm.ptr, i32
+// TS1, whole rows of 16
+// expected-error @below {{expected a multiple of 16 rows, at most 256, for each of 8 warp(s), found 192 rows}}
+warp.tma_store %buffer[%i], %map, (%i, %i, %i), warps = 8 : !warp.buffer<1x192x64xbf16>
+
+// -----
+
+%buffer, %map, %i = builtin.unrealized_conversion_cast to !warp.buffer<1x272x64xbf16>, !llvm.ptr, i32
+// TS1, a box
+// expected-error @below {{expected a multiple of 16 rows, at most 256, for each of 1 warp(s), found 272 rows}}
+warp.tma_store %buffer[%i], %map, (%i, %i, %i), warps = 1 : !warp.buffer<1x272x64xbf16>
+
+// -----
+
+%buffer, %map, %i = builtin.unrealized_conversion_cast to !warp.buffer<1x64x72xbf16>, !llvm.ptr, i32
+// TS2
+// expected-error @below {{expected the columns of the buffer to be a multiple of 64 (whole panels of 128 bytes), found 72}}
+warp.tma_store %buffer[%i], %map, (%i, %i, %i), warps = 4 : !warp.buffer<1x64x72xbf16>
+
+// -----
+
+%buffer, %map, %i = builtin.unrealized_conversion_cast to !warp.buffer<1x64x64xbf16>, !llvm.ptr, i32
+warp.role "compute" first 0 warps 4 {
+  warp.single {
+    // TS3
+    // expected-error @below {{expected outside warp.single: each warp copies its own rows}}
+    warp.tma_store %buffer[%i], %map, (%i, %i, %i), warps = 4 : !warp.buffer<1x64x64xbf16>
+  }
+}
+
+// -----
+
+warp.role "compute" first 0 warps 4 {
+  warp.single {
+    // TW1
+    // expected-error @below {{expected outside warp.single: each warp waits for its own copies}}
+    warp.tma_store_wait
+  }
+}
+
+// -----
+
 // TU1
 // expected-error @below {{attribute 'groups' failed to satisfy constraint}}
 warp.turn_start {groups = 4 : i64, barrier = 1 : i64}

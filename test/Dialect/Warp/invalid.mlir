@@ -144,10 +144,10 @@ warp.barrier {warps = 4 : i64, id = 16 : i64}
 
 // -----
 
-%value, %buffer, %slot = builtin.unrealized_conversion_cast to !warp.frag<64x64xbf16, acc, warps = 4>, !warp.buffer<1x64x72xbf16>, i32
+%value, %buffer, %slot = builtin.unrealized_conversion_cast to !warp.frag<64x80xbf16, acc, warps = 4>, !warp.buffer<1x64x72xbf16>, i32
 // ST1
-// expected-error @below {{expected a buffer of 64x64x'bf16', found 64x72x'bf16'}}
-warp.store_shared %value, %buffer[%slot] : !warp.frag<64x64xbf16, acc, warps = 4>, !warp.buffer<1x64x72xbf16>
+// expected-error @below {{expected a buffer of 64 rows, at least 80 columns and 'bf16', found 64x72x'bf16'}}
+warp.store_shared %value, %buffer[%slot] : !warp.frag<64x80xbf16, acc, warps = 4>, !warp.buffer<1x64x72xbf16>
 
 // -----
 

@@ -57,6 +57,10 @@ gpu.func @roles(%map: !llvm.ptr, %out: !llvm.ptr<1>, %stride: i64, %row: i32, %h
     warp.turn_wait {groups = 2 : i64, barrier = 1 : i64}
     // CHECK: %[[S:.*]] = warp.wgmma %{{.*}}[%{{.*}}], %{{.*}}[%{{.*}}] depth 128 : !warp.buffer<1x128x128xbf16>, <2x128x128xbf16> -> <128x128xf32, acc, warps = 8>
     %s = warp.wgmma %q[%c0], %k[%slot] depth 128 : !q_buf, !k_buf -> !s
+    // CHECK: warp.tma_store %{{.*}}[%{{.*}}], %{{.*}}, (%{{.*}}, %{{.*}}, %{{.*}}), warps = 8 : <1x128x128xbf16>
+    warp.tma_store %q[%c0], %map, (%row, %head, %batch), warps = 8 : !q_buf
+    // CHECK: warp.tma_store_wait
+    warp.tma_store_wait
     // CHECK: warp.turn_pass {barrier = 1 : i64, groups = 2 : i64}
     warp.turn_pass {groups = 2 : i64, barrier = 1 : i64}
     // CHECK: %[[S1:.*]] = warp.wgmma_wait %[[S]] {pending = 0 : i64} : !warp.frag<128x128xf32, acc, warps = 8>

@@ -64,6 +64,28 @@ TEST(KnobRules, ABoxOfATensorMapHas256Rows) {
   EXPECT_EQ(brokenKnob(knobs, "sm_90a"), "loader");
 }
 
+TEST(KnobRules, TheOutputLeavesByAnyRole) {
+  for (Engine engine : {Engine::MmaSync, Engine::Wgmma})
+    for (bool tma : {false, true})
+      for (bool producer : {false, true})
+        for (int64_t consumers : {1, 2, 3}) {
+          Knobs knobs = knobsOf(engine, tma, producer, consumers);
+          knobs.tmaStore = true;
+          EXPECT_EQ(brokenKnob(knobs, "sm_90a"), "");
+        }
+  Knobs knobs = knobsOf(Engine::MmaSync, /*tma=*/false, /*producer=*/false, 1);
+  knobs.tmaStore = true;
+  EXPECT_EQ(brokenKnob(knobs, "sm_90"), "store");
+  // A box for each of the four warps.
+  knobs.tileM = 4 * 256;
+  EXPECT_EQ(brokenKnob(knobs, "sm_90a"), "");
+  knobs.tileM += 64;
+  EXPECT_EQ(brokenKnob(knobs, "sm_90a"), "store");
+  knobs.tileM = 64;
+  knobs.hasOutput = false;
+  EXPECT_EQ(brokenKnob(knobs, "sm_90a"), "store");
+}
+
 TEST(KnobRules, ItemsAreClaimedByAProducer) {
   Knobs knobs = knobsOf(Engine::Wgmma, /*tma=*/true, /*producer=*/false, 2);
   knobs.persistent = true;

@@ -52,7 +52,8 @@ Problem fullProblem() {
                 true,
                 MaxMode::Lazy,
                 MmaKind::Sync,
-                LoaderKind::Tma};
+                LoaderKind::Tma,
+                StoreKind::Tma};
   double inf = std::numeric_limits<double>::infinity();
   p.params = {{"left", DType::I32, -4095, 0, 3, 4},
               {"big", DType::I64, int64_t(1) << 60, 0, 4, 4},

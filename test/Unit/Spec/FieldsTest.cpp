@@ -57,7 +57,7 @@ TEST(Fields, EveryOne) {
       "kv paged(page = 16, layout = vllm)\nsplit fixed(tokens = 1024)\n"
       "outputs lse\nschedule fa3 (tile = 128 x 176, stages = 2, consumers = 2,"
       " overlap = 1, turns = true, max = lazy, persistent, mma = sync,"
-      " loader = tma, producer = false)\n"
+      " loader = tma, producer = false, store = tma)\n"
       "tensor k_scale : f32[kv_heads]\ntensor v_scale : f32[batch, kv_heads]");
   EXPECT_EQ(problem.kvDtype, DType::E5M2);
   EXPECT_EQ(problem.out, DType::F32);
@@ -83,6 +83,7 @@ TEST(Fields, EveryOne) {
   EXPECT_EQ(problem.schedule.mma, MmaKind::Sync);
   EXPECT_EQ(problem.schedule.loader, LoaderKind::Tma);
   EXPECT_EQ(problem.schedule.producer, false);
+  EXPECT_EQ(problem.schedule.store, StoreKind::Tma);
 }
 
 TEST(Fields, SplitForms) {

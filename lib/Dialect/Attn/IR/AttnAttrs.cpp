@@ -78,6 +78,7 @@ struct Knobs {
   std::optional<MaxMode> max;
   std::optional<MmaKind> mma;
   std::optional<Loader> loader;
+  std::optional<Store> store;
 };
 } // namespace
 
@@ -134,6 +135,8 @@ static ParseResult parseKnob(AsmParser &parser, Knobs &knobs) {
     return parseWord(parser, knobs.mma);
   if (name == "loader")
     return parseWord(parser, knobs.loader);
+  if (name == "store")
+    return parseWord(parser, knobs.store);
   auto *number = llvm::StringSwitch<std::optional<int64_t> *>(name)
                      .Case("warps", &knobs.warps)
                      .Case("stages", &knobs.stages)
@@ -143,7 +146,8 @@ static ParseResult parseKnob(AsmParser &parser, Knobs &knobs) {
   if (!number)
     return parser.emitError(loc) << "expected a knob (tile, warps, stages, "
                                     "consumers, overlap, turns, persistent, "
-                                    "max, mma, loader, producer), found '"
+                                    "max, mma, loader, producer, store), "
+                                    "found '"
                                  << name << "'";
   return parser.parseInteger(number->emplace());
 }
@@ -165,7 +169,7 @@ Attribute ScheduleAttr::parse(AsmParser &parser, Type) {
                     *kind, knobs.tileM, knobs.tileN, knobs.warps, knobs.stages,
                     knobs.consumers, knobs.overlap, knobs.turns,
                     knobs.persistent, knobs.max, knobs.mma, knobs.loader,
-                    knobs.producer);
+                    knobs.producer, knobs.store);
 }
 
 void ScheduleAttr::print(AsmPrinter &printer) const {
@@ -193,6 +197,8 @@ void ScheduleAttr::print(AsmPrinter &printer) const {
   if (getLoader())
     printer << ", loader = " << stringifyLoader(*getLoader());
   flag("producer", getProducer());
+  if (getStore())
+    printer << ", store = " << stringifyStore(*getStore());
   printer << ">";
 }
 
@@ -202,7 +208,8 @@ LogicalResult ScheduleAttr::verify(
     std::optional<int64_t> warps, std::optional<int64_t> stages,
     std::optional<int64_t> consumers, std::optional<int64_t> overlap,
     std::optional<bool>, std::optional<bool>, std::optional<MaxMode>,
-    std::optional<MmaKind>, std::optional<Loader>, std::optional<bool>) {
+    std::optional<MmaKind>, std::optional<Loader>, std::optional<bool>,
+    std::optional<Store>) {
   auto atLeast = [&](StringRef name, std::optional<int64_t> value,
                      int64_t least) -> LogicalResult {
     if (value && *value < least)

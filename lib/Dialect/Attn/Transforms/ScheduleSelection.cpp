@@ -88,6 +88,13 @@ void ScheduleSelection::chooseLoader() {
   loaderReason = (Twine("loader ") + broken->reason).str();
 }
 
+/// Tensor copies of the output are taken where they are asked for: no
+/// measurement has shown them to be faster than the threads' own stores.
+void ScheduleSelection::chooseStore() {
+  knobs.hasOutput = kernel.getOutputsO();
+  knobs.tmaStore = wish && wish.storesByTma();
+}
+
 void ScheduleSelection::takeTile(const TileChoice &row) {
   knobs.tileM = row.tileM;
   knobs.tileN = row.tileN;
@@ -127,12 +134,19 @@ void ScheduleSelection::takeTile(const TileChoice &row) {
     knobs.turns = wish.getTurns().value_or(knobs.turns);
 }
 
-void ScheduleSelection::fillIn(const TileChoice &row, Rules ofKernel) {
+void ScheduleSelection::fillIn(const TileChoice &choice, Rules ofKernel) {
   rules = ofKernel;
-  takeTile(row);
+  row = &choice;
+  takeTile(*row);
   chooseLoader();
-  source = row.source;
+  chooseStore();
   measure();
+  // Of a row's tile, as many keys as leave room for the output beside Q.
+  if (knobs.tmaStore && !(wish && wish.getTileN()))
+    while (knobs.tileN > mmaKeys && !sharedFault().empty()) {
+      knobs.tileN -= mmaKeys;
+      measure();
+    }
 }
 
 void ScheduleSelection::measure() {
@@ -140,10 +154,30 @@ void ScheduleSelection::measure() {
   use = sharedUse(isWgmma() || knobs.tma, kernel.getHeadDimQk(),
                   kernel.getHeadDimV(), elementBytes, knobs.tileM, knobs.tileN,
                   stages);
+  if (!knobs.tmaStore)
+    return;
+  // The output's own element, in whole panels.
+  int64_t outBytes = kernel.getOut().getIntOrFloatBitWidth() / 8;
+  use.o = sharedUse(/*wholePanels=*/true, kernel.getHeadDimQk(),
+                    kernel.getHeadDimV(), outBytes, knobs.tileM, knobs.tileN,
+                    stages)
+              .o;
 }
 
-ScheduleSelection ScheduleSelection::withoutTma(std::string reason) const {
+/// While the output leaves by tensor copies, another role may load the next Q.
+int64_t ScheduleSelection::tileBytes() const {
+  return knobs.tmaStore && knobs.producer ? use.apart() : use.total();
+}
+
+ScheduleSelection ScheduleSelection::withFewerMaps(std::string reason) const {
   ScheduleSelection other = *this;
+  other.knobs.tmaStore = false;
+  // With all keys of the row again.
+  other.takeTile(*row);
+  if (wish && wish.getLoader()) {
+    other.measure();
+    return other;
+  }
   other.knobs.tma = false;
   // Both the list and the copies want registers; bigbird spilled 12 bytes.
   if (kernel.getBounds() && kernel.getBounds().getListed()) {
@@ -205,15 +239,20 @@ std::string ScheduleSelection::tileFault() const {
 std::string ScheduleSelection::sharedFault() const {
   // Barriers of the channels lie behind the tiles.
   constexpr int64_t barrierBytes = 1024;
-  int64_t needed = use.total() + (knobs.hasBarriers() ? barrierBytes : 0);
+  int64_t needed = tileBytes() + (knobs.hasBarriers() ? barrierBytes : 0);
   if (needed <= target.sharedBytesPerBlock)
     return "";
-  return formatv("tile {0} x {1} needs {2} bytes of shared memory (Q {3} + {4} "
-                 "{5} of K {6} and V {7}), but {8} has {9}; take a smaller "
-                 "tile or fewer stages",
-                 knobs.tileM, knobs.tileN, needed, use.q, use.stages,
+  std::string output;
+  if (knobs.tmaStore)
+    output = formatv(" {0} O {1}, store = tma,",
+                     knobs.producer ? "+" : "or, in its place,", use.o);
+  return formatv("tile {0} x {1} needs {2} bytes of shared memory (Q {3}{4} + "
+                 "{5} {6} of K {7} and V {8}), but {9} has {10}; take a "
+                 "smaller tile or fewer stages{11}",
+                 knobs.tileM, knobs.tileN, needed, use.q, output, use.stages,
                  use.stages == 1 ? "stage" : "stages", use.k, use.v,
-                 StringRef(target.name), target.sharedBytesPerBlock);
+                 StringRef(target.name), target.sharedBytesPerBlock,
+                 knobs.tmaStore ? ", or store = direct" : "");
 }
 
 /// What lies beside the accumulators, as far as it has to be reckoned with: by
@@ -288,7 +327,10 @@ ScheduleAttr ScheduleSelection::attribute() const {
   std::optional<bool> turnsFlag, persistent, producer;
   std::optional<MmaKind> mma;
   std::optional<Loader> loader;
-  if (isWgmma() || knobs.tma || knobs.producer || knobs.overlap ||
+  std::optional<Store> store;
+  if (knobs.tmaStore)
+    store = Store::Tma;
+  if (isWgmma() || knobs.hasMaps() || knobs.producer || knobs.overlap ||
       knobs.turns) {
     if (knobs.consumers())
       consumerCount = knobs.consumers();
@@ -301,7 +343,8 @@ ScheduleAttr ScheduleSelection::attribute() const {
   }
   return ScheduleAttr::get(kernel.getContext(), kind, knobs.tileM, knobs.tileN,
                            knobs.warps, stages, consumerCount, overlapTiles,
-                           turnsFlag, persistent, max, mma, loader, producer);
+                           turnsFlag, persistent, max, mma, loader, producer,
+                           store);
 }
 
 std::string ScheduleSelection::describe() const {
@@ -315,10 +358,13 @@ std::string ScheduleSelection::describe() const {
   if (max != MaxMode::Exact)
     text += formatv(", max {0}", stringifyMaxMode(max));
   text += formatv(", shared memory {0} of {1} bytes on {2}; mma {3}, {4}; "
-                  "loader {5}: {6}; table row: {7}",
-                  use.total(), target.sharedBytesPerBlock,
+                  "loader {5}: {6}",
+                  tileBytes(), target.sharedBytesPerBlock,
                   StringRef(target.name), isWgmma() ? "wgmma" : "sync",
                   knobs.producer ? "with a producer" : "self-fed",
-                  knobs.tma ? "tma" : "cp_async", loaderReason, source);
+                  knobs.tma ? "tma" : "cp_async", loaderReason);
+  if (knobs.tmaStore)
+    text += "; store tma: as asked";
+  text += formatv("; table row: {0}", row->source);
   return text;
 }

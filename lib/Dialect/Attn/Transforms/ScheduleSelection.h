@@ -27,10 +27,11 @@ public:
   Engine engine() const { return knobs.engine; }
   /// Takes the tile of a row of the table and fills in what is left, for a
   /// kernel with such rules.
-  void fillIn(const TileChoice &row, Rules rules);
-  /// The same schedule without tensor maps.
-  ScheduleSelection withoutTma(std::string reason) const;
-  bool usesTma() const { return knobs.tma; }
+  void fillIn(const TileChoice &choice, Rules rules);
+  /// The same schedule with as few tensor maps as the specification allows: it
+  /// may ask for the loader.
+  ScheduleSelection withFewerMaps(std::string reason) const;
+  const Knobs &getKnobs() const { return knobs; }
   int64_t tileN() const { return knobs.tileN; }
 
   /// Why it cannot be built, in words; empty when it can.
@@ -55,7 +56,10 @@ private:
   const KnobRule *findBroken(llvm::StringRef knob) const;
   void chooseLoader();
   void takeTile(const TileChoice &row);
+  void chooseStore();
   void measure();
+  /// Bytes of the tiles in shared memory.
+  int64_t tileBytes() const;
   std::string ruleFault() const;
   std::string tileFault() const;
   std::string sharedFault() const;
@@ -70,7 +74,8 @@ private:
   int64_t stages = 0;
   MaxMode max = MaxMode::Exact;
   SharedUse use = {};
-  std::string loaderReason, source;
+  std::string loaderReason;
+  const TileChoice *row = nullptr; ///< of the table, whose tile was taken
 };
 
 } // namespace attn::ir

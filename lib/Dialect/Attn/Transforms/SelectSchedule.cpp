@@ -166,14 +166,13 @@ LogicalResult SelectSchedule::select(KernelOp kernel) {
                      "for q_len >= " + Twine(row->minQLen),
                      rowFault(selection, *row));
   }
-  bool asksForLoader = wish && wish.getLoader();
-  if (main.usesTma() && !asksForLoader) {
-    ScheduleSelection other = main.withoutTma("it needs no tensor map");
+  ScheduleSelection other = main.withFewerMaps("it needs no tensor map");
+  bool changesLoader = other.getKnobs().tma != main.getKnobs().tma;
+  if (changesLoader || other.getKnobs().tmaStore != main.getKnobs().tmaStore)
     alternatives.add(
-        "cp_async", other, 0,
+        changesLoader ? "cp_async" : "direct", other, 0,
         "for strides that no tensor map can express (2^40 bytes and up)",
         other.fault());
-  }
   alternatives.attach();
   return success();
 }

@@ -105,7 +105,8 @@ LogicalResult OpenOp::verify() {
   if (getAlias() && getAlias().getType().getFed())
     return emitOpError() << "P6: expected the aliased channel not to be fed by "
                             "another role, which may fill it at any time";
-  if ((getVia() == Via::Tma) != !!getMap())
+  bool needsMap = getVia() == Via::Tma;
+  if (getVia() != Via::Store && needsMap != !!getMap())
     return emitOpError() << "P10: a channel via " << stringifyVia(getVia())
                          << (getMap() ? " has no map" : " needs a map");
   return success();
@@ -160,5 +161,13 @@ LogicalResult DrainOp::verify() {
     return emitOpError() << "P5: expected a view of at most "
                          << expected.getSizes()[1] << " columns of "
                          << expected.getElementType() << ", found " << view;
+  return success();
+}
+
+LogicalResult DrainedOp::verify() {
+  if (!drainMapOf(getChannel()))
+    return emitOpError()
+           << "P12: expected a channel via st with a map, through "
+              "which pipe.drain starts copies";
   return success();
 }

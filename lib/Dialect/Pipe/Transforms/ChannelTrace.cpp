@@ -21,14 +21,17 @@ constexpr int tracedRounds = 6;
 } // namespace
 
 ChannelTrace::ChannelTrace(RoleOp role, Rounds rounds) : rounds(rounds) {
-  for (Operation &op : role.getBody().front())
-    if (auto work = dyn_cast<tile::ForWorkOp>(op))
-      for (int item = 0; item < tracedItems; ++item) {
-        base = item * itemGap;
-        taken.clear();
-        takenBefore.clear();
-        traceBlock(work.getBody().front());
-      }
+  for (Operation &op : role.getBody().front()) {
+    if (auto drained = dyn_cast<DrainedOp>(op))
+      append(ChannelEvent::Drained, drained, drained.getChannel());
+    auto work = dyn_cast<tile::ForWorkOp>(op);
+    for (int item = 0; work && item < tracedItems; ++item) {
+      base = item * itemGap;
+      taken.clear();
+      takenBefore.clear();
+      traceBlock(work.getBody().front());
+    }
+  }
 }
 
 void ChannelTrace::append(ChannelEvent::Kind kind, Operation *op, Value channel,
@@ -73,9 +76,16 @@ void ChannelTrace::traceBlock(Block &block) {
     } else if (isa<SyncOp>(op)) {
       sync(op);
     } else if (auto drain = dyn_cast<DrainOp>(op)) {
-      sync(op);
+      // In memory of its own, warps need not meet for it.
+      if (isAlias(drain.getChannel()))
+        sync(op);
       append(ChannelEvent::Drain, drain, drain.getChannel());
-      sync(op);
+      if (isAlias(drain.getChannel()))
+        sync(op);
+    } else if (auto drained = dyn_cast<DrainedOp>(op)) {
+      append(ChannelEvent::Drained, drained, drained.getChannel());
+      if (isAlias(drained.getChannel()))
+        sync(op);
     } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
       // Whether a work item has key tiles (attn-overlap-gemms): a run in which
       // each has some holds every order there is.

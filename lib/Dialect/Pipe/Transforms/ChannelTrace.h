@@ -14,7 +14,7 @@ namespace attn::pipe {
 
 /// What one channel operation does at one time.
 struct ChannelEvent {
-  enum Kind { Put, Take, Release, Drain, Sync } kind;
+  enum Kind { Put, Take, Release, Drain, Drained, Sync } kind;
   mlir::Operation *op;
   mlir::Value channel; ///< null for Sync
   /// Which tile of the channel, counted over the key loop of a work item; the
@@ -30,7 +30,8 @@ enum class Rounds { Several, None };
 /// A run of a role as a flat list of events: two work items, each key loop
 /// several times round, or never. Since puts, takes and releases stand in
 /// straight-line code whose order does not depend on data, what holds in these
-/// runs holds in every one.
+/// runs holds in every one. What a role drained last it may wait for behind its
+/// work loop.
 class ChannelTrace {
 public:
   explicit ChannelTrace(RoleOp role, Rounds rounds = Rounds::Several);

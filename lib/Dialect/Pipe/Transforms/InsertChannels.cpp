@@ -68,7 +68,7 @@ public:
     for (tile::LoadOp load : loads)
       routeLoad(load);
     for (tile::StoreOp store : stores)
-      if (!store.getView().getType().getElementType().isF32())
+      if (canStage(store))
         routeStore(store);
     return success();
   }
@@ -95,8 +95,18 @@ private:
                                 alias);
   }
 
-  /// The kernel argument that describes the boxes of a view's tiles.
-  Value addMap(StringRef name, tile::ValType tile) {
+  /// Whether a tile may pass through shared memory on its way out. The threads
+  /// gain by it where they hold pairs of 16 bits; tensor copies need it.
+  bool canStage(tile::StoreOp store) {
+    bool isMatrix =
+        cast<tile::ValType>(store.getTile().getType()).getSizes().size() == 2;
+    bool isPairs = !store.getView().getType().getElementType().isF32();
+    return isMatrix && (isPairs || schedule.storesByTma());
+  }
+
+  /// The kernel argument that describes the boxes of a view's tiles: `rows` of
+  /// their rows each.
+  Value addMap(StringRef name, tile::ValType tile, int64_t rows) {
     MLIRContext *context = func.getContext();
     auto integer = [&](int64_t value) -> Attribute {
       return rewriter.getI64IntegerAttr(value);
@@ -106,7 +116,7 @@ private:
     box.append("box_columns",
                integer(panelBytes * 8 /
                        tile.getElementType().getIntOrFloatBitWidth()));
-    box.append("box_rows", integer(tile.getSizes()[0]));
+    box.append("box_rows", integer(rows));
     box.append("swizzle", integer(panelBytes));
     NamedAttrList attributes;
     attributes.append("attn.arg", rewriter.getStringAttr(name + "_map"));
@@ -139,7 +149,8 @@ private:
   /// Shares out what memory the rings of another role leave: a second slot of
   /// what is loaded once for a work item (Q), so that the next item's is there
   /// when the fastest warps begin it while the slowest still read this one's;
-  /// and beside it, where that fits too, memory for the output.
+  /// and beside it, where that fits too, memory for the output. That comes
+  /// first where the output leaves by tensor copies, which read it for a while.
   void planItems(ArrayRef<tile::LoadOp> loads, ArrayRef<tile::StoreOp> stores) {
     int64_t rings = 0, items = 0, outputs = 0;
     for (tile::LoadOp load : loads) {
@@ -150,12 +161,14 @@ private:
         items += bytes;
     }
     for (tile::StoreOp store : stores)
-      if (Type element = store.getView().getType().getElementType();
-          !element.isF32())
-        outputs += bytesOf(cast<tile::ValType>(store.getTile().getType())
-                               .withElementType(element));
-    itemSlots = schedule.hasProducer() && fits(rings + 2 * items) ? 2 : 1;
-    stagesOutput = fits(rings + 2 * items + outputs);
+      if (canStage(store))
+        outputs += bytesOf(outputType(store));
+    bool isFirst = schedule.storesByTma();
+    itemSlots =
+        schedule.hasProducer() && fits(rings + 2 * items + isFirst * outputs)
+            ? 2
+            : 1;
+    stagesOutput = isFirst || fits(rings + 2 * items + outputs);
   }
 
   bool isFed() { return unringed && unringed.getChannel().getType().getFed(); }
@@ -166,10 +179,11 @@ private:
     StringRef name = viewName(load.getView());
     tile::ValType tile = load.getTile().getType();
     pipe::OpenOp channel =
-        schedule.usesTma() ? open(name, tile, keys ? stages : itemSlots,
-                                  pipe::Via::Tma, addMap(name, tile), Value())
-                           : open(name, tile, keys ? stages : itemSlots,
-                                  pipe::Via::CpAsync, Value(), Value());
+        schedule.usesTma()
+            ? open(name, tile, keys ? stages : itemSlots, pipe::Via::Tma,
+                   addMap(name, tile, tile.getSizes()[0]), Value())
+            : open(name, tile, keys ? stages : itemSlots, pipe::Via::CpAsync,
+                   Value(), Value());
     if (!keys && !unringed)
       unringed = channel;
     rewriter.setInsertionPoint(load);
@@ -193,11 +207,14 @@ private:
     pipe::ReleaseOp::create(rewriter, loc, channel, ordinal);
   }
 
+  static tile::ValType outputType(tile::StoreOp store) {
+    return cast<tile::ValType>(store.getTile().getType())
+        .withElementType(store.getView().getType().getElementType());
+  }
+
   void routeStore(tile::StoreOp store) {
     Location loc = store.getLoc();
-    tile::ValType type =
-        cast<tile::ValType>(store.getTile().getType())
-            .withElementType(store.getView().getType().getElementType());
+    tile::ValType type = outputType(store);
     rewriter.setInsertionPoint(store);
     Value tile = store.getTile();
     if (tile.getType() != type)
@@ -211,8 +228,13 @@ private:
       return;
     }
     Value alias = isFed() || !unringed ? Value() : Value(unringed.getChannel());
-    pipe::OpenOp channel = open(viewName(store.getView()), type, 1,
-                                pipe::Via::Store, Value(), alias);
+    StringRef name = viewName(store.getView());
+    // A warp holds whole rows, and sends them off by itself.
+    Value map =
+        schedule.storesByTma()
+            ? addMap(name, type, type.getSizes()[0] / *schedule.getWarps())
+            : Value();
+    pipe::OpenOp channel = open(name, type, 1, pipe::Via::Store, map, alias);
     rewriter.replaceOpWithNewOp<pipe::DrainOp>(store, channel, tile,
                                                store.getView(), store.getRow());
   }

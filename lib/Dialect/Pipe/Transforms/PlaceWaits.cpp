@@ -9,6 +9,7 @@
 #include "SharedReads.h"
 #include "attn/Dialect/Pipe/Transforms/Passes.h"
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace attn {
 #define GEN_PASS_DEF_PLACEWAITS
@@ -20,6 +21,27 @@ using namespace attn;
 using namespace attn::pipe;
 
 namespace {
+
+/// Waits for what leaves by tensor copies: before the next tile goes the same
+/// way, and at the end of the role. Memory that belongs to another channel is
+/// given back at once.
+void placeDrained(RoleOp role) {
+  llvm::SmallSetVector<Value, 1> draining;
+  role.walk([&](DrainOp drain) {
+    Value channel = drain.getChannel();
+    if (!drainMapOf(channel))
+      return;
+    OpBuilder builder(drain);
+    if (isAlias(channel))
+      builder.setInsertionPointAfter(drain);
+    else
+      draining.insert(channel);
+    DrainedOp::create(builder, drain.getLoc(), channel);
+  });
+  OpBuilder builder = OpBuilder::atBlockEnd(&role.getBody().front());
+  for (Value channel : draining)
+    DrainedOp::create(builder, role.getLoc(), channel);
+}
 
 /// Sets `pending` of every take: the fewest puts that follow its own put on any
 /// way to it.
@@ -90,6 +112,7 @@ struct PlaceWaits : attn::impl::PlaceWaitsBase<PlaceWaits> {
       if (failed(countPending(role)))
         return WalkResult::interrupt();
       joinTakes(role);
+      placeDrained(role);
       while (Operation *put = findUnsafePut(role)) {
         OpBuilder builder(put);
         SyncOp::create(builder, put->getLoc());

@@ -25,7 +25,7 @@ using namespace attn::pipe;
 
 namespace {
 
-/// V1 .. V10 of the pass' description, for one role.
+/// V1 .. V10 and V13 of the pass' description, for one role.
 class RoleVerifier {
 public:
   RoleVerifier(RoleOp role, Rounds rounds)
@@ -65,6 +65,7 @@ private:
   LogicalResult verifyTake(int64_t at);
   LogicalResult verifyPut(int64_t at);
   LogicalResult verifyMemoryFree(int64_t at);
+  LogicalResult verifyDrained(int64_t at);
 
   InFlightDiagnostic emitChannelError(Operation *op, Value channel);
   int64_t before(int64_t at, ChannelEvent::Kind kind, int64_t tile) const {
@@ -104,7 +105,7 @@ LogicalResult RoleVerifier::verifyOps() {
     if (isa<tile::LoadOp>(op))
       verified = op->emitError() << "expected every load to go through a "
                                     "channel at the pipe level";
-    else if (isa<PutOp, TakeOp, ReleaseOp, SyncOp, DrainOp>(op) &&
+    else if (isa<PutOp, TakeOp, ReleaseOp, SyncOp, DrainOp, DrainedOp>(op) &&
              (!traced.contains(op) || isConditional(op)))
       verified = op->emitError() << "V9: expected '" << op->getName()
                                  << "' directly in the work loop of the role "
@@ -169,7 +170,9 @@ LogicalResult RoleVerifier::verifyEvent(int64_t at) {
       return success(); // verifyFlow
     return success(succeeded(verifyPut(at)) && succeeded(verifyMemoryFree(at)));
   case ChannelEvent::Drain:
-    return verifyMemoryFree(at);
+    return success(succeeded(verifyMemoryFree(at)) &&
+                   succeeded(verifyDrained(at)));
+  case ChannelEvent::Drained:
   case ChannelEvent::Sync:
     return success();
   }
@@ -258,6 +261,29 @@ LogicalResult RoleVerifier::verifyMemoryFree(int64_t at) {
   return success();
 }
 
+/// V13
+LogicalResult RoleVerifier::verifyDrained(int64_t at) {
+  ArrayRef<ChannelEvent> events = trace.getEvents();
+  const ChannelEvent &drain = events[at];
+  if (!drainMapOf(drain.channel))
+    return success();
+  for (const ChannelEvent &later : events.drop_front(at + 1)) {
+    if (later.kind == ChannelEvent::Drained && later.channel == drain.channel &&
+        trace.happensWith(later, drain))
+      return success();
+    bool writes =
+        later.kind == ChannelEvent::Put || later.kind == ChannelEvent::Drain;
+    if (!writes || memoryOf(later.channel) != memoryOf(drain.channel))
+      continue;
+    InFlightDiagnostic diagnostic = emitChannelError(drain.op, drain.channel);
+    diagnostic << "V13: expected pipe.drained before its memory is written";
+    diagnostic.attachNote(later.op->getLoc()) << "written here";
+    return diagnostic;
+  }
+  return emitChannelError(drain.op, drain.channel)
+         << "V13: expected pipe.drained before the role ends";
+}
+
 /// What is left of a role's run while all roles run together.
 struct Runner {
   ChannelTrace trace;
@@ -325,6 +351,7 @@ private:
     case ChannelEvent::Release:
       return state.released < state.taken && ++state.released;
     case ChannelEvent::Drain:
+    case ChannelEvent::Drained:
     case ChannelEvent::Sync:
       return true;
     }

@@ -52,6 +52,12 @@ static bool isInRole(Operation *op) {
                         .wasInterrupted();
 }
 
+static LogicalResult verifyOutsideSingle(Operation *op, StringRef reason) {
+  if (op->getParentOfType<SingleOp>())
+    return op->emitOpError("expected outside warp.single: ") << reason;
+  return success();
+}
+
 static LogicalResult verifyInSingle(Operation *op) {
   if (!op->getParentOfType<SingleOp>())
     return op->emitOpError("expected inside warp.single: every thread that "
@@ -165,10 +171,7 @@ LogicalResult MbarSignalOp::verify() {
 
 LogicalResult CpAsyncArriveOp::verify() {
   // CAA1
-  if ((*this)->getParentOfType<SingleOp>())
-    return emitOpError("expected outside warp.single: every thread arrives for "
-                       "its own copies");
-  return success();
+  return verifyOutsideSingle(*this, "every thread arrives for its own copies");
 }
 
 LogicalResult MailAllocOp::verify() {
@@ -182,10 +185,7 @@ LogicalResult MailAllocOp::verify() {
 
 LogicalResult MbarArriveOp::verify() {
   // MA1
-  if ((*this)->getParentOfType<SingleOp>())
-    return emitOpError("expected outside warp.single: the warp's first lane "
-                       "arrives");
-  return success();
+  return verifyOutsideSingle(*this, "the warp's first lane arrives");
 }
 
 LogicalResult TmaLoadOp::verify() {
@@ -200,6 +200,28 @@ LogicalResult TmaLoadOp::verify() {
     return failure();
   // TL3
   return verifyInSingle(*this);
+}
+
+LogicalResult TmaStoreOp::verify() {
+  // TS1
+  constexpr int64_t unit = 16, maxBox = 256;
+  BufferType buffer = getBuffer().getType();
+  auto warps = static_cast<int64_t>(getWarps());
+  if (buffer.getRows() % (unit * warps) != 0 ||
+      buffer.getRows() > maxBox * warps)
+    return emitOpError("expected a multiple of ")
+           << unit << " rows, at most " << maxBox << ", for each of " << warps
+           << " warp(s), found " << buffer.getRows() << " rows";
+  // TS2
+  if (failed(verifyWholePanels(*this, "the buffer", buffer)))
+    return failure();
+  // TS3
+  return verifyOutsideSingle(*this, "each warp copies its own rows");
+}
+
+LogicalResult TmaStoreWaitOp::verify() {
+  // TW1
+  return verifyOutsideSingle(*this, "each warp waits for its own copies");
 }
 
 //===----------------------------------------------------------------------===//

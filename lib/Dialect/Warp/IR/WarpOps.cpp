@@ -110,12 +110,13 @@ LogicalResult StoreSharedOp::verify() {
   BufferType buffer = getBuffer().getType();
   // ST1
   if (value.getRows() != buffer.getRows() ||
-      value.getColumns() != buffer.getColumns() ||
+      value.getColumns() > buffer.getColumns() ||
       value.getElementType() != buffer.getElementType())
     return emitOpError("expected a buffer of ")
-           << value.getRows() << "x" << value.getColumns() << "x"
-           << value.getElementType() << ", found " << buffer.getRows() << "x"
-           << buffer.getColumns() << "x" << buffer.getElementType();
+           << value.getRows() << " rows, at least " << value.getColumns()
+           << " columns and " << value.getElementType() << ", found "
+           << buffer.getRows() << "x" << buffer.getColumns() << "x"
+           << buffer.getElementType();
   return success();
 }
 

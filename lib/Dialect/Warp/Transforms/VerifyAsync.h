@@ -26,12 +26,27 @@ llvm::LogicalResult verifyNamedBarriers(mlir::gpu::GPUFuncOp kernel);
 /// wait that covers it before anything else touches it.
 llvm::LogicalResult verifyProducts(mlir::gpu::GPUFuncOp kernel);
 
-/// W9: what a thread stores where products read or tensor copies write is
-/// fenced, and the threads meet.
+/// Bytes of shared memory.
+struct ByteRange {
+  int64_t begin, end;
+  bool overlaps(const ByteRange &other) const {
+    return begin < other.end && other.begin < end;
+  }
+};
+
+/// The bytes of a ring; all, when it is not known which one it is.
+ByteRange rangeOf(mlir::Value buffer);
+
+/// W9: what a thread stores where products read or tensor copies read or write
+/// is fenced, and the threads meet.
 llvm::LogicalResult verifyFences(mlir::gpu::GPUFuncOp kernel);
 
 /// W10: a phase of an mbarrier waits for as many arrivals and bytes as come.
 llvm::LogicalResult verifyPhases(mlir::gpu::GPUFuncOp kernel);
+
+/// W11: what tensor copies take to memory is not overwritten before they have
+/// read it, nor does the kernel end.
+llvm::LogicalResult verifyTensorStores(mlir::gpu::GPUFuncOp kernel);
 
 } // namespace attn::warp
 

@@ -280,18 +280,7 @@ LogicalResult attn::warp::verifyNamedBarriers(gpu::GPUFuncOp kernel) {
 // W9: fences
 //===----------------------------------------------------------------------===//
 
-namespace {
-
-/// Bytes of shared memory.
-struct ByteRange {
-  int64_t begin, end;
-  bool overlaps(const ByteRange &other) const {
-    return begin < other.end && other.begin < end;
-  }
-};
-
-/// The bytes of a ring; all, when it is not known which one it is.
-ByteRange rangeOf(Value buffer) {
+ByteRange attn::warp::rangeOf(Value buffer) {
   auto alloc = buffer.getDefiningOp<AllocOp>();
   if (!alloc || !alloc.getOffset())
     return {0, std::numeric_limits<int64_t>::max()};
@@ -299,8 +288,12 @@ ByteRange rangeOf(Value buffer) {
   return {begin, begin + alloc.getType().getBytes()};
 }
 
-/// Where products read.
+namespace {
+
+/// Where products and tensor copies read.
 void appendReads(Operation *op, SmallVectorImpl<ByteRange> &ranges) {
+  if (auto store = dyn_cast<TmaStoreOp>(op))
+    ranges.push_back(rangeOf(store.getBuffer()));
   auto product = dyn_cast<WgmmaOp>(op);
   if (!product)
     return;
@@ -397,7 +390,7 @@ private:
 
 LogicalResult attn::warp::verifyFences(gpu::GPUFuncOp kernel) {
   AsyncBytes bytes;
-  kernel.walk([&](Operation *op) { appendReads(op, bytes.touched); });
+  kernel.walk([&](WgmmaOp product) { appendReads(product, bytes.touched); });
   kernel.walk([&](CpAsyncOp copy) {
     ByteRange range = rangeOf(copy.getBuffer());
     if (llvm::any_of(bytes.touched, [&](const ByteRange &read) {
@@ -405,8 +398,13 @@ LogicalResult attn::warp::verifyFences(gpu::GPUFuncOp kernel) {
         }))
       bytes.copied.push_back(range);
   });
-  kernel.walk([&](TmaLoadOp load) {
-    bytes.touched.push_back(rangeOf(load.getBuffer()));
+  // What leaves by tensor copies the role's own stores wrote, over what was
+  // copied there before.
+  kernel.walk([&](Operation *op) {
+    if (auto load = dyn_cast<TmaLoadOp>(op))
+      bytes.touched.push_back(rangeOf(load.getBuffer()));
+    if (auto store = dyn_cast<TmaStoreOp>(op))
+      bytes.touched.push_back(rangeOf(store.getBuffer()));
   });
   WalkResult result = kernel.walk([&](Block *block) {
     StoreTracker tracker(bytes);

@@ -41,7 +41,8 @@ public:
                    succeeded(warp::verifyNamedBarriers(func)) &&
                    succeeded(warp::verifyProducts(func)) &&
                    succeeded(warp::verifyFences(func)) &&
-                   succeeded(warp::verifyPhases(func)));
+                   succeeded(warp::verifyPhases(func)) &&
+                   succeeded(warp::verifyTensorStores(func)));
   }
 
 private:

@@ -195,6 +195,11 @@ def Attn_Loader : Attn_Enum<"Loader", "What moves tiles into shared memory", [
   I32EnumCase<"Tma", 1, "tma">
 ]>;
 
+def Attn_Store : Attn_Enum<"Store", "What moves the output to memory", [
+  I32EnumCase<"Direct", 0, "direct">,
+  I32EnumCase<"Tma", 1, "tma">
+]>;
+
 def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
   let summary = "How a kernel is scheduled";
   let description = [{
@@ -214,6 +219,8 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
       the same, and the test is beside the weights, not before them.
     - `mma` (unset: sync), `loader` (unset: cp_async).
     - `producer`: a role of its own loads tiles (unset: the compute role does).
+    - `store`: what moves the output to memory. direct (also where unset): the
+      threads, 16 bytes at a time; tma: tensor copies, out of shared memory.
 
     Constraints:
     - (A1) every number is positive, except `overlap`, which may be 0.
@@ -240,7 +247,8 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
     OptionalParameter<"std::optional<::attn::ir::MaxMode>">:$max,
     OptionalParameter<"std::optional<::attn::ir::MmaKind>">:$mma,
     OptionalParameter<"std::optional<::attn::ir::Loader>">:$loader,
-    OptionalParameter<"std::optional<bool>">:$producer);
+    OptionalParameter<"std::optional<bool>">:$producer,
+    OptionalParameter<"std::optional<::attn::ir::Store>">:$store);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
@@ -251,6 +259,7 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
     }
     bool usesWgmma() const { return getMma() == MmaKind::Wgmma; }
     bool usesTma() const { return getLoader() == Loader::Tma; }
+    bool storesByTma() const { return getStore() == Store::Tma; }
     bool hasProducer() const { return getProducer().value_or(false); }
     /// Warps of the producer: a warpgroup, the unit that can give registers
     /// away; 0 without one.

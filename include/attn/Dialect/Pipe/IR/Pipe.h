@@ -33,6 +33,19 @@ inline Via viaOf(mlir::Value channel) {
   return open ? open.getVia() : Via::CpAsync;
 }
 
+/// The tensor map by which tiles leave a channel; null where the threads copy
+/// them out themselves.
+inline mlir::Value drainMapOf(mlir::Value channel) {
+  auto open = channel.getDefiningOp<OpenOp>();
+  return open && open.getVia() == Via::Store ? open.getMap() : mlir::Value();
+}
+
+/// Whether a channel lies in the memory of another one.
+inline bool isAlias(mlir::Value channel) {
+  auto open = channel.getDefiningOp<OpenOp>();
+  return open && open.getAlias();
+}
+
 /// Whether a slot says by a barrier in shared memory that it is full: where
 /// another role fills it, or a copy that no group of a thread counts. Takes
 /// then wait for their tile alone, no warp meets another, and tiles are

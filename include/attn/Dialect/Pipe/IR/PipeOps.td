@@ -94,16 +94,19 @@ def Pipe_OpenOp : Pipe_Op<"open", [MemoryEffects<[MemAlloc]>, AttrSizedOperandSe
   let summary = "makes a channel";
   let description = [{
     `via` says what fills it; through `tma` it is a copy of boxes that the tensor
-    map `map`, a kernel argument, describes. `alias` lets the channel use the
+    map `map`, a kernel argument, describes. The map of a channel that the role's
+    own stores fill (`st`) is for what leaves it: `pipe.drain` then starts tensor
+    copies. `alias` lets the channel use the
     memory of another one, which is empty whenever this one is in use.
 
     Constraints: (P6) the aliased channel is the result of a `pipe.open` and not `fed`; (P10) a
-    channel has a map exactly when it is filled through tma.
+    channel filled through tma has a map, one filled by cp_async has none.
 
     ```mlir
     %qc = pipe.open "q" via cp_async : !pipe.channel<!tile.val<[q:128, d:128] x bf16, shared 1>>
     %kc = pipe.open "k" via tma map %k_map : !llvm.ptr : !pipe.channel<!tile.val<[k:128, d:128] x bf16, shared 2>, fed>
     %oc = pipe.open "o" via st alias %qc : !pipe.channel<!tile.val<[q:128, d:128] x bf16, shared 1>> : !pipe.channel<!tile.val<[q:128, v:64] x bf16, shared 1>>
+    %out = pipe.open "out" via st map %o_map : !llvm.ptr : !pipe.channel<!tile.val<[q:128, v:64] x bf16, shared 1>>
     ```
   }];
   let arguments = (ins StrAttr:$name, Pipe_Via:$via, Optional<LLVM_AnyPointer>:$map,
@@ -241,7 +244,11 @@ def Pipe_DrainOp : Pipe_Op<"drain"> {
   let summary = "writes a tile to memory through a channel";
   let description = [{
     Stages the tile in the channel's slot 0 and writes it to rows `row ..` of
-    the view by whole 16-byte pieces. The role is in step before and after.
+    the view by whole 16-byte pieces. In memory that it shares with another
+    channel, the role is in step before and after.
+
+    Through a channel with a map the writing is only started: until
+    `pipe.drained` the memory still holds the tile.
 
     Constraint: (P5) the tile is the channel's, in registers; the view has its
     element type and is not wider.
@@ -253,6 +260,24 @@ def Pipe_DrainOp : Pipe_Op<"drain"> {
   let arguments = (ins Pipe_ChannelType:$channel, Tile_ValType:$tile, Tile_ViewType:$view, I32:$row);
   let assemblyFormat = [{$channel `,` $tile `,` $view `[` $row `]`
                          attr-dict `:` type($channel) `,` type($tile) `->` type($view)}];
+  let hasVerifier = 1;
+}
+
+def Pipe_DrainedOp : Pipe_Op<"drained"> {
+  let summary = "waits until what was drained has left the channel";
+  let description = [{
+    The memory of the channel may be written again: by the warp that drained its
+    rows there, or, where the channel shares it with another one, by the whole
+    role, which is then in step. What arrives where, and when, it does not say.
+
+    Constraint: (P12) the channel is filled by stores and has a map.
+
+    ```mlir
+    pipe.drained %out : !pipe.channel<!tile.val<[q:128, v:64] x bf16, shared 1>>
+    ```
+  }];
+  let arguments = (ins Pipe_ChannelType:$channel);
+  let assemblyFormat = "$channel attr-dict `:` type($channel)";
   let hasVerifier = 1;
 }
 

@@ -17,7 +17,8 @@ def InsertChannels : Pass<"attn-insert-channels"> {
     load becomes a put into a channel and a take from it, with a release after
     the last use. Loads in the key loop get rings of `stages` slots, others one
     slot. The 16-bit output leaves through a channel that lies in Q's memory,
-    which is free by then. Before:
+    which is free by then; with `store = tma` any output does, by tensor copies,
+    and in memory of its own where another role loads the next Q. Before:
 
     ```mlir
     %K = tile.load %kv[%k0] : ...
@@ -143,7 +144,9 @@ def PlaceWaits : Pass<"attn-place-waits"> {
     A take waits for its own put only: `pending` is the number of puts that
     follow that put on every way to the take. Takes that directly follow each
     other wait once. A put whose slot was released since the last point where
-    all warps met gets a `pipe.sync` before it.
+    all warps met gets a `pipe.sync` before it. What leaves by tensor copies is
+    waited for (`pipe.drained`) before the next tile takes its place, at once where
+    the memory is another channel's, and at the end of the role.
   }];
 }
 
@@ -203,7 +206,7 @@ def VerifyPipe : Pass<"attn-verify-pipe"> {
       read;
     - (V8) memory that two channels share is used by one only when the tiles of
       the other were released and all warps met;
-    - (V9) puts, takes, releases, syncs and drains stand where this order does
+    - (V9) puts, takes, releases, syncs, drains and waits for them stand where this order does
       not depend on what a warp holds: in the work loop or a key loop of it, or
       under a choice there that all warps make alike;
     - (V10) a put with `ahead = n` in a key loop fetches the keys n steps left of
@@ -212,7 +215,9 @@ def VerifyPipe : Pass<"attn-verify-pipe"> {
       before begins;
     - (V11) of a channel that another role feeds, every tile that is put is taken
       and released, in the order of the puts;
-    - (V12) with the depth of each such channel no role waits for ever.
+    - (V12) with the depth of each such channel no role waits for ever;
+    - (V13) what is drained through a tensor map is waited for before the memory is
+      written again, and before the role ends.
   }];
 }
 

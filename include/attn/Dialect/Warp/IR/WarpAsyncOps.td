@@ -282,6 +282,52 @@ def Warp_TmaLoadOp : Warp_OrderingOp<"tma_load"> {
   let hasVerifier = 1;
 }
 
+def Warp_TmaStoreOp : Warp_OrderingOp<"tma_store"> {
+  let summary = "Start the copy of a tile from shared memory to a tensor";
+  let description = [{
+    By `cp.async.bulk.tensor`. Each of the role's `warps` warps copies the rows
+    that it holds of an accumulator of as many rows and warps: one thread of it
+    starts a copy per panel of the buffer, and makes them one group. `map` points
+    to a CUtensorMap of the dimensions (column, row, head, batch), whose box is
+    the warp's share of a panel and whose swizzle is 128 bytes; the tile begins
+    at (0, row, head, batch). Elements outside the tensor are not written. Until
+    `warp.tma_store_wait` the bytes of the buffer must not be written.
+
+    ```mlir
+    warp.tma_store %o[%slot], %map, (%row, %head, %batch), warps = 8 : !warp.buffer<1x128x128xbf16>
+    ```
+
+    Constraints:
+    * (TS1) the rows are a multiple of 16 x warps, at most 256 of them a warp's;
+    * (TS2) the columns are whole panels of 128 bytes;
+    * (TS3) it is not in a `warp.single`.
+  }];
+  let arguments = (ins Warp_Buffer:$buffer, I32:$slot, LLVM_PointerInAddressSpace<0>:$map, I32:$row, I32:$head,
+                       I32:$batch, Warp_Warps:$warps);
+  let assemblyFormat = [{
+    $buffer `[` $slot `]` `,` $map `,` `(` $row `,` $head `,` $batch `)` `,` `warps` `=` $warps
+    attr-dict `:` type($buffer)
+  }];
+  let hasVerifier = 1;
+}
+
+def Warp_TmaStoreWaitOp : Warp_OrderingOp<"tma_store_wait"> {
+  let summary = "Wait until the copies that this warp started have read shared memory";
+  let description = [{
+    All that `warp.tma_store` started. The other lanes know of it behind a meeting
+    (`warp.sync_warp`, `warp.barrier`). What was copied may still be on its way to
+    the tensor; the end of the kernel waits for that.
+
+    ```mlir
+    warp.tma_store_wait
+    ```
+
+    Constraint: (TW1) it is not in a `warp.single`.
+  }];
+  let assemblyFormat = "attr-dict";
+  let hasVerifier = 1;
+}
+
 def Warp_FenceAsyncOp : Warp_OrderingOp<"fence_async"> {
   let summary = "Order this thread's accesses to shared memory before later copies and wgmmas";
   let description = [{

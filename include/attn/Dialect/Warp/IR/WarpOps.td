@@ -128,11 +128,13 @@ def Warp_LdmatrixOp : Warp_Op<"ldmatrix", [MemoryEffects<[MemRead]>]> {
 def Warp_StoreSharedOp : Warp_Op<"store_shared", [MemoryEffects<[MemWrite]>]> {
   let summary = "Store an accumulator into a tile in shared memory";
   let description = [{
+    Columns of the tile past the accumulator's keep what they hold.
+
     ```mlir
     warp.store_shared %o, %obuf[%c0] : !warp.frag<128x128xbf16, acc, warps = 4>, !warp.buffer<1x128x128xbf16>
     ```
 
-    Constraint: (ST1) buffer and fragment agree in rows, columns and element type.
+    Constraint: (ST1) buffer and fragment agree in rows and element type, and the columns lie in the buffer.
   }];
   let arguments = (ins Warp_Acc:$value, Warp_Buffer:$buffer, I32:$slot);
   let assemblyFormat = "$value `,` $buffer `[` $slot `]` attr-dict `:` type($value) `,` type($buffer)";

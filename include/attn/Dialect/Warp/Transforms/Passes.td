@@ -57,11 +57,14 @@ def VerifyWarp : Pass<"attn-verify-warp"> {
       anything else touches it (an operand in registers is a value that stays;
       what refills its registers is made to pass through the same wait by
       attn-place-awaits, and ptxas says where it is not: C7513);
-    * (W9) a store to bytes that products read or tensor copies write is followed
+    * (W9) a store to bytes that products read or tensor copies touch is followed
       by `warp.fence_async` and then by a barrier or an arrival; so is the wait for
       copies to bytes that products read, and the wait for a phase at which such
       copies arrive by `warp.fence_async`;
-    * (W10) a phase of an mbarrier waits for as many arrivals and bytes as come.
+    * (W10) a phase of an mbarrier waits for as many arrivals and bytes as come;
+    * (W11) bytes that tensor copies take to memory are not written again before
+      `warp.tma_store_wait` and a meeting of the threads behind it; the wait stands
+      before the end of the role, too.
   }];
 }
 
