@@ -174,19 +174,10 @@ ScheduleSelection ScheduleSelection::withFewerMaps(std::string reason) const {
   other.knobs.tmaStore = false;
   // With all keys of the row again.
   other.takeTile(*row);
-  if (wish && wish.getLoader()) {
-    other.measure();
-    return other;
+  if (!(wish && wish.getLoader())) {
+    other.knobs.tma = false;
+    other.loaderReason = std::move(reason);
   }
-  other.knobs.tma = false;
-  // Both the list and the copies want registers; bigbird spilled 12 bytes.
-  if (kernel.getBounds() && kernel.getBounds().getListed()) {
-    if (!(wish && wish.getOverlap()))
-      other.knobs.overlap = 0;
-    if (!(wish && wish.getPersistent()))
-      other.knobs.persistent = false;
-  }
-  other.loaderReason = std::move(reason);
   other.measure();
   return other;
 }
