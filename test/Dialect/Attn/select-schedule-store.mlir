@@ -61,6 +61,15 @@ attn.kernel @refused attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_h
 
 // -----
 
+module attributes {attn.target = "sm_90a"} {
+// Nor are keys given up for what would not fit without O either.
+// expected-error @below {{tile 128 x 128 needs 328704 bytes of shared memory (Q 32768 + O 32768, store = tma, + 4 stages of K 32768 and V 32768), but sm_90a has 232448; take a smaller tile or fewer stages, or store = direct}}
+attn.kernel @stages attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 128 : i64, head_dim_v = 128 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<fa3, stages = 4, store = tma>} {
+}
+}
+
+// -----
+
 module attributes {attn.target = "sm_80"} {
 // expected-error @below {{'store' = tma needs the tensor copies of sm_90a; choose store = direct (target sm_80)}}
 attn.kernel @target attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<fa2, store = tma>} {

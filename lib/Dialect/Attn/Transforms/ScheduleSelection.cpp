@@ -139,10 +139,12 @@ void ScheduleSelection::fillIn(const TileChoice &choice, Rules ofKernel) {
   row = &choice;
   takeTile(*row);
   chooseLoader();
+  measure();
+  bool fits = sharedFault().empty();
   chooseStore();
   measure();
   // Of a row's tile, as many keys as leave room for the output beside Q.
-  if (knobs.tmaStore && !(wish && wish.getTileN()))
+  if (knobs.tmaStore && fits && !(wish && wish.getTileN()))
     while (knobs.tileN > mmaKeys && !sharedFault().empty()) {
       knobs.tileN -= mmaKeys;
       measure();
