@@ -16,8 +16,13 @@
 
 using namespace mlir;
 
+/// Bottom-up: each change puts the operations around it on the list again, and
+/// to see whether one of those is dead all that is in it is looked at. So they
+/// come after what is in them, and not once for each operation of a rule.
 static void cleanUp(OpPassManager &manager) {
-  manager.addPass(createCanonicalizerPass());
+  GreedyRewriteConfig bottomUp;
+  bottomUp.setUseTopDownTraversal(false);
+  manager.addPass(createCanonicalizerPass(bottomUp));
   manager.addPass(createCSEPass());
 }
 

@@ -21,11 +21,15 @@
 #include "llvm/IR/InstrTypes.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/OptBisect.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/Scalar/ADCE.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/SimplifyCFG.h"
 
 #include <mutex>
 
@@ -169,6 +173,60 @@ static void dropOwnAttributes(Operation *op) {
         function.removeArgAttr(i, attribute.getName());
 }
 
+namespace {
+/// Leaves out those passes in front of the code generator that compare all
+/// pairs. Its own level stays: without its coalescer, accumulators would be
+/// copied while products write them.
+struct LinearGate : llvm::OptPassGate {
+  bool isEnabled() const override { return true; }
+  bool shouldRunPass(StringRef pass, StringRef) const override {
+    return !llvm::is_contained(
+        {"separate-const-offset-from-gep", "slsr", "nary-reassociate", "gvn"},
+        pass);
+  }
+};
+} // namespace
+
+/// The passes whose time is linear in a function's size.
+static llvm::ModulePassManager buildLinearPipeline() {
+  llvm::FunctionPassManager function;
+  function.addPass(llvm::EarlyCSEPass());
+  function.addPass(llvm::SimplifyCFGPass());
+  function.addPass(llvm::ADCEPass());
+  llvm::ModulePassManager pipeline;
+  pipeline.addPass(
+      llvm::createModuleToFunctionPassAdaptor(std::move(function)));
+  return pipeline;
+}
+
+static void optimize(Translated &translated) {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(translated.machine.get());
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  // Conditions that imply each other, induction variables and common parts of
+  // sums are looked for among all pairs: minutes for a rule of thousands of
+  // terms, beside which no other code of the kernel counts.
+  constexpr unsigned mostInstructions = 12000; // shipped kernels have 7000
+  bool isLarge = llvm::any_of(*translated.module, [](llvm::Function &function) {
+    return function.getInstructionCount() > mostInstructions;
+  });
+  if (!isLarge) {
+    builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3)
+        .run(*translated.module, modules);
+    return;
+  }
+  static LinearGate gate; // without a state
+  translated.context->setOptPassGate(gate);
+  buildLinearPipeline().run(*translated.module, modules);
+}
+
 /// Translates and optimises a copy of `module`.
 static std::optional<Translated> translate(gpu::GPUModuleOp module,
                                            const attn::TargetOptions &options) {
@@ -187,19 +245,7 @@ static std::optional<Translated> translate(gpu::GPUModuleOp module,
   }
   result.module->setTargetTriple(result.machine->getTargetTriple());
   result.module->setDataLayout(result.machine->createDataLayout());
-
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(result.machine.get());
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3)
-      .run(*result.module, modules);
+  optimize(result);
   return result;
 }
 
