@@ -9,7 +9,10 @@ import torch
 from attn_runtime import LaunchArgs, Param, Runtime, Tensor, View
 from rules import Rules, as_f32, indices, is_constant, number
 
-DTYPES = {"bf16": torch.bfloat16, "f16": torch.float16, "f32": torch.float32, "i32": torch.int32, "i64": torch.int64}
+DTYPES = {
+    "bf16": torch.bfloat16, "f16": torch.float16, "f32": torch.float32, "i32": torch.int32, "i64": torch.int64,
+    "i8": torch.int8, "u8": torch.uint8, "bool": torch.bool,
+}  # fmt: skip
 
 
 class Unsupported(Exception):
@@ -85,6 +88,14 @@ def view(place, tensor):
     return View(place.address(tensor), stride_b, stride_h, stride_s)
 
 
+def truth(text):
+    """A bool of a manifest or of the command line."""
+    words = {"true": True, "1": True, "false": False, "0": False}
+    if str(text).lower() not in words:
+        raise Unsupported(f"'{text}': expected true or false")
+    return words[str(text).lower()]
+
+
 # --- A problem at one size ------------------------------------------------------
 
 
@@ -118,6 +129,8 @@ class Shape:
 
     def param(self, declared, given):
         text = given.get(declared["name"], declared["default"])
+        if declared["type"] == "bool":
+            return truth(text)
         return as_f32(number(text)) if declared["type"] == "f32" else int(text)
 
     def tensor(self, declared, fill):
@@ -127,12 +140,16 @@ class Shape:
         }  # fmt: skip
         shape = [sizes[dim] if isinstance(dim, str) else dim for dim in declared["dims"]]
         dtype = DTYPES[declared["type"]]
-        if fill == "random":
+        if fill == "random" and dtype.is_floating_point:
             return torch.rand(shape, device=self.place.name, generator=self.generator).to(dtype)
+        if fill == "random":  # of other numbers it would be 0, of conditions true
+            raise Unsupported(f"--tensor {declared['name']}=random: expected an f32, f16 or bf16, found {declared['type']}")
         if fill == "alibi":  # slopes 2^(-8 (h + 1) / heads) along the first axis
             slopes = 2.0 ** (-8.0 * (torch.arange(shape[0], device=self.place.name) + 1) / shape[0])
             return slopes.to(dtype).reshape([-1] + [1] * (len(shape) - 1)).expand(shape).contiguous()
         what, _, count = fill.partition(":")
+        if what == "blocks":
+            return self.blocks(shape, int(count)).to(dtype)
         if what in ("documents", "starts", "ends"):
             return self.packed(shape, what, int(count)).to(dtype)
         return torch.full(shape, float(fill), device=self.place.name).to(dtype)
@@ -151,6 +168,18 @@ class Shape:
         if what == "ends":
             return torch.cat([cuts, edge + length], dim=-1).gather(-1, documents)
         return documents
+
+    def blocks(self, shape, count):
+        """BigBird's: of each block of queries, along the axis before the last, the first and the
+        last block of keys, its own and the two beside it, and `count` others at random; the
+        first and the last block of queries see all."""
+        device = self.place.name
+        queries, keys = (torch.arange(size, device=device) for size in shape[-2:])
+        seen = (queries[:, None] - keys).abs() <= 1
+        for ends in (seen, seen.T):
+            ends[:, [0, -1]] = True
+        drawn = torch.rand(shape, device=device, generator=self.generator).argsort(dim=-1)[..., :count]
+        return seen.expand(shape).clone().scatter(-1, drawn, True)
 
     def scale(self):
         if self.problem["scale_param"]:

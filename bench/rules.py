@@ -146,7 +146,13 @@ class Rules:
     def __init__(self, problem, q_len, k_len, params, tensors, dtype):
         self.problem, self.q_len, self.k_len = problem, q_len, k_len
         self.params, self.dtype = params, dtype
-        self.tensors = {n: x.to(dtype) if x.is_floating_point() else x.long() for n, x in tensors.items()}
+        self.tensors = {name: self.widened(tensor) for name, tensor in tensors.items()}
+
+    def widened(self, tensor):
+        """As a rule computes with it. A condition stays one: `~` of the number 1 is not 0."""
+        if tensor.dtype == torch.bool:
+            return tensor
+        return tensor.to(self.dtype) if tensor.is_floating_point() else tensor.long()
 
     def indexed(self, nodes, node):
         """The index of a read, kept inside where it might not be: what FlexAttention

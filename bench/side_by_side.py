@@ -165,6 +165,19 @@ class Cell:
         self.note(f"plan: {plan['bytes']} bytes, built in {plan['milliseconds']:.4f} ms")
         return plan
 
+    def save_tensors(self, shape):
+        """The values of tensors as files, for those who look at the same problem."""
+        folder = self.bench.options.save_tensors
+        if not folder:
+            return {}
+        import numpy
+
+        files = {}
+        for name, tensor in shape.tensors.items():
+            files[name] = str(folder / f"{self.path.stem}-{self.length}-{name}.npy")
+            numpy.save(files[name], tensor.cpu().numpy())
+        return files
+
     def measure(self):
         """The row, or None when the product is not right."""
         from candidates import Product, Shape
@@ -202,6 +215,9 @@ class Cell:
             "length": self.length,
             "batch": batch,
             "variant": variant,
+            "heads": shape.heads,
+            "params": shape.params,
+            "tensors": self.save_tensors(shape),
             "kernel": kernel,
             "plan": plan,
             "notes": self.notes,
@@ -321,10 +337,11 @@ def parse_arguments():
     parser.add_argument("--rounds", type=int, default=25, help="alternations of a cell")
     parser.add_argument("--graphs", action="store_true", help="time CUDA graphs of launches, without the host")
     parser.add_argument("--param", action="append", default=[], metavar="NAME=VALUE")
-    parser.add_argument("--tensor", action="append", default=[], metavar="NAME=alibi|random|documents:N|starts:N|ends:N|NUMBER")
+    parser.add_argument("--tensor", action="append", default=[], metavar="NAME=alibi|random|documents:N|starts:N|ends:N|blocks:N|NUMBER")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--seconds", type=float, help="start no cell later than this")
     parser.add_argument("--json", type=pathlib.Path, help="write rows and raw samples here")
+    parser.add_argument("--save-tensors", type=pathlib.Path, metavar="FOLDER", help="write the tensors of each row there")
     parser.add_argument("--device", choices=["gpu", "sim"], default="gpu", help="sim: to try the script")
     options = parser.parse_args()
     try:

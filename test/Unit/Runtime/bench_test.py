@@ -1,6 +1,6 @@
 # Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""bench/side_by_side.py on the simulator: bench_test.py BENCH LIBRARY PACKAGE.
+"""bench/ on the simulator: bench_test.py BENCH LIBRARY PACKAGE ATTN_OPT SPECS.
 
 Without torch it runs up to the point where torch is needed.
 """
@@ -13,7 +13,7 @@ import sys
 import tempfile
 import unittest
 
-bench, library, package = sys.argv[1:4]
+bench, library, package, tool, specs = sys.argv[1:6]
 
 
 def run(*options):
@@ -62,6 +62,59 @@ class SideBySide(unittest.TestCase):
             code, text = run(str(wrong), "--device", "sim", "--lengths", "33", "--batch", "1", "--rounds", "2")
             self.assertEqual(code, 1)
             self.assertIn("attn: WRONG: error is", text)
+
+    def test_a_tensor_of_conditions(self):
+        if not importlib.util.find_spec("torch"):
+            self.skipTest("no torch")
+        with tempfile.TemporaryDirectory() as folder:
+            listed = str(pathlib.Path(folder) / "bigbird.pkg")
+            subprocess.run([tool, f"{specs}/bigbird.attn", "--emit=package", "--target=sm_80", "-o", listed], check=True)
+            small = [listed, "--device", "sim", "--lengths", "70", "--batch", "1", "--rounds", "2"]
+            code, text = run(*small, "--tensor", "blocks=blocks:3")
+            self.assertEqual(code, 0, text)
+            code, text = run(*small, "--tensor", "blocks=random")
+            self.assertIn("--tensor blocks=random: expected an f32, f16 or bf16, found bool", text)
+            self.assertEqual(code, 1)
+
+
+class FitTiles(unittest.TestCase):
+    """Times made of known parts give those parts."""
+
+    def fit(self, rows, *options):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "rows.json"
+            path.write_text(json.dumps({"rows": rows}))
+            command = [sys.executable, f"{bench}/fit_tiles.py", "--tool", tool, "--specs", specs, str(path), *options]
+            result = subprocess.run(command, capture_output=True, text=True)
+            return result.returncode, result.stdout + result.stderr
+
+    def row(self, package, length, time, **params):
+        return {
+            "package": package, "length": length, "batch": 2, "heads": 4, "params": params, "tensors": {},
+            "milliseconds": {"attn": {"median": time * 8}},
+        }  # fmt: skip
+
+    def test_parts(self):
+        def causal(length):  # tiles of 128 x 128
+            rows = length // 128
+            return self.row("causal.pkg", length, 2e-4 * rows * (rows + 1) / 2 + 5e-4 * rows)
+
+        def window(length, tiles):  # as many tiles of keys before the row tile's own
+            rows = length // 128
+            visited = sum(min(row, tiles) + 1 for row in range(rows))
+            return self.row("window.pkg", length, 3e-4 * visited + 1e-4 * rows, left=128 * tiles - 1)
+
+        rows = [causal(n) for n in (512, 1024, 2048)] + [window(n, tiles) for n in (1024, 2048) for tiles in (1, 4)]
+        code, text = self.fit(rows)
+        self.assertEqual(code, 0, text)
+        found = {line.split()[0]: line.split()[1:] for line in text.splitlines()[1:]}
+        self.assertEqual(found["causal"][:4], ["3", "200.000", "500.000", "1.000"], text)
+        self.assertEqual(found["window"][:4], ["4", "300.000", "100.000", "1.500"], text)
+
+    def test_one_length_is_not_enough(self):
+        code, text = self.fit([self.row("causal.pkg", 512, 1.0)])
+        self.assertEqual(code, 1)
+        self.assertIn("needs lengths", text)
 
 
 if __name__ == "__main__":
