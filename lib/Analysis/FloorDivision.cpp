@@ -139,3 +139,25 @@ std::optional<FloorDivision> attn::matchFloorDivision(Value value,
     return adjusted;
   return matchGuarded(select, ranges, matchFloorDivision);
 }
+
+Value attn::emitFloorDivision(OpBuilder &builder, Location loc, Value dividend,
+                              int64_t divisor) {
+  Type type = dividend.getType();
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantIntOp::create(builder, loc, type, value);
+  };
+  if (llvm::isPowerOf2_64(divisor))
+    return builder.createOrFold<arith::ShRSIOp>(
+        loc, dividend, constant(llvm::Log2_64(divisor)));
+  Value zero = constant(0), by = constant(divisor);
+  Value quotient = arith::DivSIOp::create(builder, loc, dividend, by);
+  Value remainder = arith::RemSIOp::create(builder, loc, dividend, by);
+  Value inexact =
+      arith::CmpIOp::create(builder, loc, CmpIPredicate::ne, remainder, zero);
+  Value signs = arith::XOrIOp::create(builder, loc, remainder, by);
+  Value differ =
+      arith::CmpIOp::create(builder, loc, CmpIPredicate::slt, signs, zero);
+  Value isUp = arith::AndIOp::create(builder, loc, inexact, differ);
+  Value below = arith::SubIOp::create(builder, loc, quotient, constant(1));
+  return arith::SelectOp::create(builder, loc, isUp, below, quotient);
+}

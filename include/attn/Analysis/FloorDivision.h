@@ -32,6 +32,11 @@ std::optional<FloorDivision> matchFloorDivision(mlir::Value value,
 std::optional<FloorDivision> matchFloorRemainder(mlir::Value value,
                                                  RuleRanges &ranges);
 
+/// floor(dividend / divisor) for a divisor above 1, in the form that
+/// matchFloorDivision knows.
+mlir::Value emitFloorDivision(mlir::OpBuilder &builder, mlir::Location loc,
+                              mlir::Value dividend, int64_t divisor);
+
 } // namespace attn
 
 #endif // ATTN_ANALYSIS_FLOORDIVISION_H

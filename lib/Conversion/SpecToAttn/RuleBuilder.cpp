@@ -145,12 +145,50 @@ RuleValue RuleBuilder::emitParam(const Expr &expr) {
   llvm_unreachable("a checked rule names only params that exist");
 }
 
+/// How many elements a dimension has where that is known here.
+static std::optional<int64_t> extentOf(const Dim &dim, const Problem &problem) {
+  switch (dim.kind) {
+  case DimKind::Literal:
+    return dim.literal;
+  case DimKind::Heads:
+    return problem.heads;
+  case DimKind::KvHeads:
+    return problem.kvHeads;
+  default:
+    return std::nullopt;
+  }
+}
+
+/// Told, not refused: the read may stand where nothing comes.
+void RuleBuilder::checkIndex(const Tensor &tensor, size_t axis,
+                             Interval index) {
+  std::optional<int64_t> extent = extentOf(tensor.dims[axis], problem);
+  if (!extent || (index.low < *extent && index.high >= 0))
+    return;
+  InFlightDiagnostic warning = emitWarning(loc);
+  warning << "every read of '" << tensor.name << "' here is outside of it: "
+          << "index " << axis + 1 << ": expected 0 .. " << *extent - 1
+          << ", found ";
+  if (index.isConstant())
+    warning << index.low;
+  else if (index.high < 0)
+    warning << "at most " << index.high;
+  else
+    warning << "at least " << index.low;
+  warning << "; the kernel reads the nearest element, --check fails";
+}
+
 RuleValue RuleBuilder::emitRead(const Expr &expr) {
-  SmallVector<Value> indices;
+  SmallVector<RuleValue> values;
   for (const ExprPtr &operand : expr.operands)
-    indices.push_back(emit(*operand).value);
+    values.push_back(emit(*operand));
+  SmallVector<Value> indices;
+  for (RuleValue value : values)
+    indices.push_back(value.value);
   for (const Tensor &tensor : problem.tensors)
     if (tensor.name == expr.name) {
+      for (auto [axis, value] : llvm::enumerate(values))
+        checkIndex(tensor, axis, value.range);
       Type element = storageType(builder.getContext(), tensor.type);
       return {create<ir::ReadOp>(ir::TensorOp::getReadType(element),
                                  tensor.name, indices),

@@ -42,6 +42,7 @@ public:
 private:
   RuleValue emitNew(const Expr &expr);
   RuleValue emitParam(const Expr &expr);
+  void checkIndex(const Tensor &tensor, size_t axis, Interval index);
   RuleValue emitRead(const Expr &expr);
   RuleValue emitSelect(const Expr &expr);
   RuleValue emitInt(const Expr &expr);

@@ -229,18 +229,23 @@ attn.kernel @others attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_he
 
 
 // A common factor goes, the constant is rounded to what the same keys satisfy:
-// 4 k <= 4 q + 7 is k <= q + 1, 6 k >= 6 q - 11 is k >= q - 1. An equation that
-// has no solution stays.
+// 4 k <= 4 q + 7 is k <= q + 1, 6 k >= 6 q - 11 is k >= q - 1. A multiple of k has
+// a quotient as its bound; those of 2 k = 2 q + 1, which has no solution, never meet.
 
 // CHECK-LABEL: attn.kernel @factors
 // CHECK: attn.mask
-// CHECK: arith.cmpi eq, %{{.*}}, %{{.*}} : i64
 // CHECK: %[[ONE:.*]] = arith.constant 1 : i32
+// CHECK: %[[ODD:.*]] = arith.addi %{{.*}}, %[[ONE]] : i32
+// CHECK-NEXT: %[[FLOOR:.*]] = arith.shrsi %[[ODD]], %[[ONE]] : i32
+// CHECK: %[[CEIL:.*]] = arith.shrsi %{{.*}}, %{{.*}} : i64
 // CHECK-NEXT: %[[ABOVE:.*]] = arith.addi %q, %[[ONE]] : i32
 // CHECK-NEXT: arith.cmpi sle, %k, %[[ABOVE]] : i32
 // CHECK-NEXT: %[[MINUS:.*]] = arith.constant -1 : i32
 // CHECK-NEXT: %[[BELOW:.*]] = arith.addi %q, %[[MINUS]] : i32
 // CHECK-NEXT: arith.cmpi sge, %k, %[[BELOW]] : i32
+// CHECK: arith.cmpi sle, %k, %[[FLOOR]] : i32
+// CHECK: %[[FIRST:.*]] = arith.trunci %[[CEIL]] : i64 to i32
+// CHECK-NEXT: arith.cmpi sge, %k, %[[FIRST]] : i32
 attn.kernel @factors attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<top_left>, outputs_o} {
   attn.mask {
   ^bb0(%b: i32, %h: i32, %g: i32, %i: i32, %q: i32, %k: i32, %q_len: i32, %k_len: i32):

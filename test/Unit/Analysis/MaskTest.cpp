@@ -28,6 +28,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <iostream>
 
 using namespace mlir;
 using namespace attn;
@@ -120,7 +121,9 @@ struct Seeds {
   unsigned first = option("ATTN_MASK_SEED", 0);
   unsigned end;
   explicit Seeds(unsigned normal)
-      : end(first + option("ATTN_MASK_CASES", normal)) {}
+      : end(first + option("ATTN_MASK_CASES", normal)) {
+    std::cout << "seeds " << first << " .. " << end - 1 << '\n';
+  }
 };
 
 constexpr Lengths someLengths[] = {{1, 1},   {4, 9},  {9, 4},
@@ -252,6 +255,9 @@ std::vector<TightCase> tightCases() {
   auto chunk = [&](ExprPtr position, ExprPtr size) {
     return intOp(ExprKind::Div, position, size);
   };
+  auto times = [&](int64_t factor, ExprPtr position) {
+    return intOp(ExprKind::Mul, intConst(factor), position);
+  };
   ExprPtr three = intConst(3), four = intConst(4);
   return {
       {"causal", 1, 0, causal},
@@ -273,6 +279,12 @@ std::vector<TightCase> tightCases() {
        both(causal, compare(ExprKind::Eq, chunk(q, three), chunk(k, three)))},
       {"documents", 1, 1,
        both(causal, compare(ExprKind::Ge, k, read("start", {b, q})))},
+      {"the first half", 1, 0, compare(ExprKind::Le, times(2, k), q)},
+      {"the first third", 1, 0,
+       compare(ExprKind::Gt, times(-3, k), intOp(ExprKind::Sub, p, q))},
+      {"between a half and all", 1, 1,
+       both(causal, compare(ExprKind::Ge, times(2, k), q))},
+      {"twice", 1, 1, compare(ExprKind::Eq, times(2, k), q)},
       {"there or not", 1, 0, either(first, negation(first))},
       {"no key", 0, 0, both(first, compare(ExprKind::Gt, k, p))},
   };

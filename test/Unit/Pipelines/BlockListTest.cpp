@@ -20,6 +20,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <iostream>
 
 using namespace attn;
 using namespace attn::test;
@@ -191,6 +192,7 @@ TEST(BlockList, IsTheMaskTileByTile) {
   constexpr unsigned masks = 60, maxDepth = 4;
   unsigned first = option("ATTN_MASK_SEED", 0);
   unsigned end = first + option("ATTN_MASK_CASES", masks);
+  std::cout << "seeds " << first << " .. " << end - 1 << '\n';
   unsigned listed = 0;
   for (unsigned seed = first; seed < end; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));

@@ -8,6 +8,8 @@
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 
 #include "ScaledQuotient.h"
+#include "StructureHash.h"
+#include "attn/Analysis/FloorDivision.h"
 #include "attn/Analysis/MaskAffine.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -31,19 +33,6 @@ using arith::CmpIPredicate;
 
 namespace {
 
-/// A number for the structure of a value: independent of names, addresses and
-/// the order of the code. Only sorts; equal numbers prove nothing.
-class StructureHash {
-public:
-  uint64_t of(Value value);
-
-private:
-  static void mix(uint64_t &hash, uint64_t word);
-  static void mix(uint64_t &hash, StringRef text);
-
-  llvm::DenseMap<Value, uint64_t> known;
-};
-
 /// Rebuilds the predicate of one mask in front of its yield.
 class Normalizer {
 public:
@@ -60,6 +49,7 @@ private:
   Value normalizeAbsolute(CmpIPredicate predicate, Value lhs, Value rhs,
                           Location loc);
   Value normalizeAffine(const AffineComparison &comparison, Location loc);
+  Value normalizeMultiple(const AffineComparison &comparison, Location loc);
   Value normalizeQuotient(const QuotientComparison &comparison, Location loc);
   Value normalizeQuotientByValue(const QuotientComparison &comparison,
                                  Location loc);
@@ -94,43 +84,6 @@ struct NormalizeMask : ir::impl::NormalizeMaskBase<NormalizeMask> {
 //===----------------------------------------------------------------------===//
 // Order
 //===----------------------------------------------------------------------===//
-
-// FNV-1a, 64 bits (http://www.isthe.com/chongo/tech/comp/fnv).
-static constexpr uint64_t fnvBasis = 0xcbf29ce484222325,
-                          fnvPrime = 0x100000001b3;
-
-void StructureHash::mix(uint64_t &hash, uint64_t word) {
-  constexpr unsigned bitsPerByte = 8;
-  for (unsigned byte = 0; byte < sizeof(word); ++byte) {
-    hash = (hash ^ (word & 0xff)) * fnvPrime;
-    word >>= bitsPerByte;
-  }
-}
-
-void StructureHash::mix(uint64_t &hash, StringRef text) {
-  for (char byte : text)
-    hash = (hash ^ static_cast<unsigned char>(byte)) * fnvPrime;
-}
-
-uint64_t StructureHash::of(Value value) {
-  auto found = known.find(value);
-  if (found != known.end())
-    return found->second;
-  uint64_t hash = fnvBasis;
-  if (auto argument = dyn_cast<BlockArgument>(value)) {
-    mix(hash, argument.getArgNumber());
-  } else {
-    Operation *op = value.getDefiningOp();
-    mix(hash, op->getName().getStringRef());
-    std::string attributes;
-    llvm::raw_string_ostream(attributes)
-        << op->getAttrDictionary() << value.getType();
-    mix(hash, attributes);
-    for (Value operand : op->getOperands())
-      mix(hash, of(operand));
-  }
-  return known[value] = hash;
-}
 
 Normalizer::SortKey Normalizer::sortKey(Value value) {
   // Upper bounds, lower bounds, other conditions on k alone, the rest.
@@ -324,11 +277,53 @@ Value Normalizer::normalizeAbsolute(CmpIPredicate predicate, Value lhs,
                  : builder.createOrFold<arith::OrIOp>(loc, direct, other);
 }
 
-/// `k predicate x` for a form with coefficient 1 or -1 for k, else null.
+/// `k predicate x`, or two of them; null where k does not occur.
 Value Normalizer::normalizeAffine(const AffineComparison &comparison,
                                   Location loc) {
   std::optional<KeyComparison> solved = solveForKey(comparison);
-  return solved ? compareKey(solved->predicate, solved->bound, loc) : Value();
+  return solved ? compareKey(solved->predicate, solved->bound, loc)
+                : normalizeMultiple(comparison, loc);
+}
+
+/// With c > 1, c * k <= x is k <= x / c, and c * k >= x is
+/// k >= (x + c - 1) / c; null for a coefficient of 0.
+Value Normalizer::normalizeMultiple(const AffineComparison &comparison,
+                                    Location loc) {
+  AffineForm rest = comparison.form, bound;
+  int64_t k = std::exchange(rest.k, 0);
+  // So that no bound is beyond 64 bits; far above any position.
+  constexpr int64_t most = int64_t(1) << 31;
+  if (k == 0 || k < -most || k > most ||
+      !addScaled(bound, rest, k > 0 ? -1 : 1))
+    return {};
+  for (AffineForm::Term term : bound.terms)
+    if (affine.getDirections().of(term.first) == Direction::Unknown)
+      return {};
+  int64_t factor = std::abs(k);
+  auto compare = [&](CmpIPredicate predicate, int64_t addend) -> Value {
+    AffineForm dividend = bound;
+    RuleRanges &ranges = affine.getRanges();
+    Interval query = ranges.ofArgument("q");
+    if (llvm::AddOverflow(dividend.constant, addend, dividend.constant))
+      return {};
+    std::optional<LinearPlan> plan = planLinear(dividend, query, ranges);
+    if (!plan || plan->wide) // a quotient of its limit outweighs nothing
+      return {};
+    Value value =
+        emitLinear(builder, loc, dividend, *plan, mask.getArgument("q"),
+                   [](AffineForm::Term term) { return term.first; });
+    value = emitFloorDivision(builder, loc, value, factor);
+    if (!plan->fitsI32)
+      value = emitSaturation(builder, loc, value);
+    return arith::CmpIOp::create(builder, loc, predicate, mask.getArgument("k"),
+                                 value);
+  };
+  CmpIPredicate predicate = comparison.predicate;
+  return compareQuotient(
+      k > 0 ? predicate : mirrored(predicate),
+      [&](int64_t n) { return compare(CmpIPredicate::sle, n); },
+      [&](int64_t n) { return compare(CmpIPredicate::sge, n + factor - 1); },
+      loc);
 }
 
 /// `k predicate bound`, or null where the bound cannot be computed.
