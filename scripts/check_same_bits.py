@@ -85,6 +85,9 @@ class Rows:
                     result.extend(self.values[start : start + dim])
         return Rows((batch, second, first, dim), result)
 
+    def without_batch(self):
+        return Rows(self.shape[1:], self.values)
+
     def rounded_to_bf16(self):
         words = array.array("I", self.values.tobytes())
         rounded = array.array("I", (((w + 0x7FFF + ((w >> 16) & 1)) >> 16) << 16 for w in words))
@@ -119,6 +122,16 @@ class Output:
     def take_rows(self, rows):
         return Output(self.o.take(1, rows), self.lse.take(2, rows))
 
+    def entry(self, index, rows):
+        """The first rows of a batch entry, as `packed` has those of a sequence."""
+        own = self.take_batch([index]).take_rows(list(range(rows)))
+        return Output(own.o.without_batch(), own.lse.without_batch())
+
+    def packed(self, start, rows):
+        """A sequence of o [total_q, heads, dim] and lse [heads, total_q]."""
+        own = list(range(start, start + rows))
+        return Output(self.o.take(0, own), self.lse.take(1, own))
+
     def difference(self, other):
         for name in ("o", "lse"):
             if where := getattr(self, name).difference(getattr(other, name)):
@@ -144,8 +157,12 @@ class Runner:
             self.known[key] = (self.launch(fields, options, operands, dtype, bhsd), operands)
         return self.known[key][0]
 
+    def made(self, fields, *options):
+        """The same with operands of attn-run's making."""
+        return self.launch(fields, options, [], "bf16", False)
+
     def launch(self, fields, options, operands, dtype, bhsd):
-        heads, kv_heads = operands[0].shape[2], operands[1].shape[2]
+        heads, kv_heads = (operands[0].shape[2], operands[1].shape[2]) if operands else (HEADS, KV_HEADS)
         spec = self.folder / "bits.attn"
         spec.write_text(SPEC.format(dtype=dtype, heads=heads, kv_heads=kv_heads, dim=DIM, fields=fields))
         o, lse = self.folder / "o.npy", self.folder / "lse.npy"
@@ -251,6 +268,28 @@ def maxima(run, runner):
     yield "stale = lazy", run(fields.format("stale")), run(fields.format("lazy"))
 
 
+def sequences(runner):
+    made = runner.made
+    for name in ("full", "causal", "sinks"):
+        mask = MASKS[name]
+        equal = ["--batch=3", "--q-len=77", "--k-len=140"]
+        dense, packed = made(mask, *equal), made(f"batch varlen {mask}", *equal)
+        for b in range(3):
+            yield f"sequence {b} of one length = dense, {name}", packed.packed(b * 77, 77), dense.entry(b, 77)
+        mixed = ["--q-lens=70,0,130,1", "--k-lens=90,3,200,257"]
+        packed, padded = made(f"batch varlen {mask}", *mixed), made(f"batch padded {mask}", *mixed)
+        for packing in ("gaps", "batch"):
+            yield f"packing {packing}, {name}", packed, made(f"batch varlen {mask}", *mixed, f"--kv-packing={packing}")
+        for b, start, rows in ((0, 0, 70), (2, 70, 130), (3, 200, 1)):
+            yield f"sequence {b} packed = padded, {name}", packed.packed(start, rows), padded.entry(b, rows)
+        # All entries hold the same numbers, so that a sequence is known by its length.
+        fills = ["--q-fill=mod:5", "--k-fill=mod:7", "--v-fill=pattern"]
+        moved = made(f"batch varlen {mask}", "--q-lens=1,130,70", "--k-lens=257,200,90", *fills)
+        first = made(f"batch varlen {mask}", *mixed, *fills)
+        for rows, here, there in ((70, 0, 131), (130, 70, 1), (1, 200, 0)):
+            yield f"{rows} rows in another order, {name}", first.packed(here, rows), moved.packed(there, rows)
+
+
 def properties(runner):
     run = runner.run
     yield from grids(run)
@@ -261,6 +300,7 @@ def properties(runner):
     yield from memory(run)
     yield from outputs(run)
     yield from maxima(run, runner)
+    yield from sequences(runner)
 
 
 def parse_arguments():

@@ -125,9 +125,11 @@ void Mapper::bind() {
                               ": the mask does not depend on it");
     }
   inputs.problem = &needed;
-  inputs.batch = options.batch;
-  inputs.qLen = options.qLen;
-  inputs.kLen = options.kLen;
+  run::LengthOptions lengths;
+  lengths.batch = options.batch;
+  lengths.qLen = options.qLen;
+  lengths.kLen = options.kLen;
+  inputs.lengths = run::makeLengths(problem.batch, lengths);
   run::bindParams(given, inputs);
   run::bindTensors(given, inputs);
   inputs.problem = &problem;

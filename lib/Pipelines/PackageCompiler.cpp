@@ -41,7 +41,8 @@ static TensorBox boxOf(DictionaryAttr map) {
   auto number = [&](StringRef name) {
     return cast<IntegerAttr>(map.get(name)).getInt();
   };
-  return {number("box_rows"), number("box_columns"), number("swizzle")};
+  return {number("box_rows"), number("box_columns"), number("swizzle"),
+          map.contains("ragged")};
 }
 
 static LogicalResult collectArguments(gpu::GPUFuncOp func, Kernel &kernel) {
@@ -109,6 +110,14 @@ static LogicalResult describeBlockList(gpu::GPUFuncOp func,
   return success();
 }
 
+static bool hasArgument(gpu::GPUFuncOp func, StringRef name) {
+  for (unsigned index = 0; index < func.getNumArguments(); ++index)
+    if (auto bound = func.getArgAttrOfType<StringAttr>(index, "attn.arg"))
+      if (bound == name)
+        return true;
+  return false;
+}
+
 static LogicalResult describeAttention(gpu::GPUFuncOp func, Kernel &kernel) {
   auto schedule = func->getAttrOfType<ir::ScheduleAttr>("attn.schedule");
   if (!schedule || !schedule.isSelected())
@@ -117,6 +126,9 @@ static LogicalResult describeAttention(gpu::GPUFuncOp func, Kernel &kernel) {
   kernel.tileN = *schedule.getTileN();
   // tile.for_work: every row tile of every head of every batch entry.
   kernel.workItems = {{"batch", 1}, {"heads", 1}, {"q_len", kernel.tileM}};
+  // Of packed sequences: enough for whatever lengths (docs/Runtime.md).
+  if (hasArgument(func, "cu_seqlens_q"))
+    kernel.workItems = {{"heads", 1}, {"total_q", kernel.tileM, "batch"}};
   llvm::raw_string_ostream(kernel.schedule)
       << ir::stringifyScheduleKind(schedule.getKind()) << " tile "
       << kernel.tileM << " x " << kernel.tileN << ", " << *schedule.getWarps()

@@ -70,12 +70,14 @@ void forEachRow(const RowTarget &target, int threads,
   constexpr int64_t blockRows = 64;
   int64_t blocks = (target.rows + blockRows - 1) / blockRows;
   int64_t panels = target.batch * target.heads;
+  int64_t before = target.firstBatch * target.heads;
+  int64_t mostRows = std::max(target.mostRows, target.rows);
   detail::parallelFor(panels * blocks, threads, [&](int64_t piece, int) {
     int64_t panel = piece / blocks, first = piece % blocks * blockRows;
     int64_t b = panel / target.heads, h = panel % target.heads;
     for (int64_t s = first; s < std::min(first + blockRows, target.rows); ++s)
       store(b * target.strideB + h * target.strideH + s * target.strideS,
-            (panel * target.rows + s) * target.dim, s);
+            ((before + panel) * mostRows + s) * target.dim, s);
   });
 }
 

@@ -57,39 +57,53 @@ static int64_t visibleKeys(const Launch &launch, RuleRunner &runner, int64_t b,
                        [](uint8_t value) { return value != 0; });
 }
 
+/// Whether all batch entries have the same lengths.
+static bool areAlike(const std::vector<Sequence> &sequences) {
+  return std::all_of(sequences.begin(), sequences.end(),
+                     [&](const Sequence &sequence) {
+                       return sequence.qLen == sequences[0].qLen &&
+                              sequence.kLen == sequences[0].kLen;
+                     });
+}
+
 PairCount run::countVisiblePairs(const Launch &launch, int64_t maxEvaluations) {
   const Problem &problem = *launch.problem;
   PairCount result;
   if (launch.sequences.empty())
     return result;
-  int64_t batch = int64_t(launch.sequences.size());
-  int64_t qLen = launch.sequences[0].qLen, kLen = launch.sequences[0].kLen;
   if (!problem.mask) {
-    result.pairs =
-        double(batch) * double(problem.heads) * double(qLen) * double(kLen);
+    for (const Sequence &sequence : launch.sequences)
+      result.pairs +=
+          double(problem.heads) * double(sequence.qLen) * double(sequence.kLen);
     return result;
   }
   Rule rule(problem.mask, problem, launch.bindings);
   RuleRunner runner(rule);
-  int64_t entries = usesIndex(problem.mask, {IndexVar::B}) ? batch : 1;
+  int64_t batch = int64_t(launch.sequences.size());
+  bool perEntry =
+      usesIndex(problem.mask, {IndexVar::B}) || !areAlike(launch.sequences);
+  int64_t entries = perEntry ? batch : 1;
   bool perHead = usesIndex(problem.mask, {IndexVar::H, IndexVar::G});
   int64_t heads = perHead ? problem.heads : 1;
   constexpr int64_t minRows = 16;
-  int64_t affordable =
-      maxEvaluations / std::max<int64_t>(1, entries * heads * kLen);
-  int64_t rows = std::min(qLen, std::max(minRows, affordable));
-  result.exact = rows == qLen;
-  for (int64_t b = 0; b < entries; ++b)
+  for (int64_t b = 0; b < entries; ++b) {
+    int64_t qLen = launch.sequences[size_t(b)].qLen;
+    int64_t kLen = launch.sequences[size_t(b)].kLen;
+    int64_t affordable =
+        maxEvaluations / std::max<int64_t>(1, entries * heads * kLen);
+    int64_t rows = std::min(qLen, std::max(minRows, affordable));
+    result.exact &= rows == qLen;
+    double pairs = 0;
     for (int64_t h = 0; h < heads; ++h)
       for (int64_t n = 0; n < rows; ++n) {
         // The middle of the n-th of `rows` equal stretches.
         int64_t i = (2 * n + 1) * qLen / (2 * rows);
-        result.pairs += double(visibleKeys(launch, runner, b, h, i));
+        pairs += double(visibleKeys(launch, runner, b, h, i));
       }
-  double represented = double(batch) / double(entries) * double(problem.heads) /
-                       double(heads) * double(qLen) /
-                       double(std::max<int64_t>(rows, 1));
-  result.pairs *= represented;
+    result.pairs += pairs * double(batch) / double(entries) *
+                    double(problem.heads) / double(heads) * double(qLen) /
+                    double(std::max<int64_t>(rows, 1));
+  }
   return result;
 }
 
@@ -99,8 +113,10 @@ PairCount run::countVisiblePairs(const Launch &launch, int64_t maxEvaluations) {
 
 /// Bytes of the elements, without gaps.
 static double elementBytes(const RowGeometry &rows) {
-  return double(rows.batch) * double(rows.heads) * double(rows.positions) *
-         double(rows.dim * byteSize(rows.type));
+  double count = 0;
+  for (int64_t b = 0; b < rows.batch; ++b)
+    count += double(rows.rows(b));
+  return count * double(rows.heads) * double(rows.dim * byteSize(rows.type));
 }
 
 static double trafficBytes(const Inputs &inputs) {

@@ -35,7 +35,7 @@ static void compareRows(const char *name, const RowGeometry &rows,
                         Bound boundOf, std::vector<std::string> &failures) {
   for (int64_t b = 0; b < rows.batch; ++b)
     for (int64_t h = 0; h < rows.heads; ++h)
-      for (int64_t i = 0; i < rows.positions; ++i)
+      for (int64_t i = 0; i < rows.rows(b); ++i)
         for (int64_t d = 0; d < rows.dim; ++d) {
           double got =
               loadElement(rows.type, image.data(), rows.offset(b, h, i) + d);

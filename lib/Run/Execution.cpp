@@ -99,6 +99,7 @@ Execution::Execution(Device &device, LoadedPackage &package,
   v = makeInput("v", inputs.v.bytes);
   for (const auto &[name, tensor] : inputs.tensors)
     tensors[name] = makeInput("tensor '" + name + "'", tensor.bytes);
+  makeLengthArrays();
   if (inputs.problem->outputO)
     o = make("o", inputs.o.bytes());
   if (inputs.problem->outputLse)
@@ -114,6 +115,39 @@ Execution::Execution(Device &device, LoadedPackage &package,
     auxiliary = planAuxiliaries(package.package(), launch, info,
                                 planMemory->data(), bytes);
   }
+}
+
+static std::vector<uint8_t> toWords(const std::vector<int64_t> &values) {
+  std::vector<int32_t> words(values.begin(), values.end());
+  std::vector<uint8_t> bytes(words.size() * sizeof(int32_t));
+  if (!bytes.empty())
+    std::memcpy(bytes.data(), words.data(), bytes.size());
+  return bytes;
+}
+
+/// The arrays in which kernels find the lengths of sequences.
+void Execution::makeLengthArrays() {
+  const Lengths &lengths = inputs.lengths;
+  if (lengths.kind == BatchKind::Dense)
+    return;
+  std::vector<int64_t> qLens, kLens, qStarts, kStarts;
+  for (const Sequence &sequence : lengths.sequences) {
+    qLens.push_back(sequence.qLen);
+    kLens.push_back(sequence.kLen);
+    qStarts.push_back(sequence.qStart);
+    kStarts.push_back(sequence.kStart);
+  }
+  qStarts.push_back(lengths.totalQ);
+  kStarts.push_back(lengths.totalK);
+  auto bind = [&](const char *name, bool isUsed,
+                  const std::vector<int64_t> &values) {
+    if (isUsed)
+      lengthArrays[name] = makeInput(name, toWords(values));
+  };
+  bind("q_lens", lengths.kind == BatchKind::Padded, qLens);
+  bind("k_lens", lengths.hasKLens(), kLens);
+  bind("cu_seqlens_q", lengths.packsQ(), qStarts);
+  bind("cu_seqlens_k", lengths.packsK(), kStarts);
 }
 
 static TensorView deviceView(const RowGeometry &rows, DevicePtr data) {
@@ -133,6 +167,14 @@ LaunchArguments Execution::arguments(std::optional<int64_t> grid) {
     arguments.workspace = workspace->data();
     arguments.workspaceBytes = workspaceSize;
   }
+  auto lengthArray = [&](const char *name) -> DevicePtr {
+    auto it = lengthArrays.find(name);
+    return it == lengthArrays.end() ? 0 : it->second->data();
+  };
+  arguments.qLens = lengthArray("q_lens");
+  arguments.kLens = lengthArray("k_lens");
+  arguments.cuSeqlensQ = lengthArray("cu_seqlens_q");
+  arguments.cuSeqlensK = lengthArray("cu_seqlens_k");
   for (const auto &[name, tensor] : inputs.tensors)
     arguments.tensors[name] = {tensors[name]->data(),
                                int64_t(tensor.bytes.size()) /
@@ -227,7 +269,7 @@ static void checkWritten(const char *name, const RowGeometry &rows,
   std::vector<uint8_t> gaps = image;
   for (int64_t b = 0; launched && b < rows.batch; ++b)
     for (int64_t h = 0; h < rows.heads; ++h)
-      for (int64_t s = 0; s < rows.positions; ++s) {
+      for (int64_t s = 0; s < rows.rows(b); ++s) {
         int64_t row = rows.offset(b, h, s) * elementBytes;
         std::fill_n(gaps.begin() + row, rows.dim * elementBytes, poisonByte);
         for (int64_t d = 0; d < rows.dim; ++d)
@@ -255,8 +297,9 @@ std::vector<std::string> Execution::violations(const OutputImage &image,
   std::vector<const GuardedBuffer *> buffers = {
       q.get(),   k.get(),         v.get(),         o.get(),
       lse.get(), workspace.get(), planMemory.get()};
-  for (const auto &entry : tensors)
-    buffers.push_back(entry.second.get());
+  for (const auto *map : {&tensors, &lengthArrays})
+    for (const auto &entry : *map)
+      buffers.push_back(entry.second.get());
   for (const GuardedBuffer *buffer : buffers)
     if (buffer)
       if (std::optional<std::string> violation = buffer->guardViolation())
@@ -314,7 +357,7 @@ firstRowDifference(const char *name, const RowGeometry &rows,
   int64_t elementBytes = byteSize(rows.type);
   for (int64_t n = 0; n < rows.batch; ++n)
     for (int64_t h = 0; h < rows.heads; ++h)
-      for (int64_t s = 0; s < rows.positions; ++s)
+      for (int64_t s = 0; s < rows.rows(n); ++s)
         for (int64_t d = 0; d < rows.dim; ++d) {
           int64_t at = (rows.offset(n, h, s) + d) * elementBytes;
           const uint8_t *x = a.data() + at, *y = b.data() + at;

@@ -114,6 +114,7 @@ public:
 private:
   using Buffer = std::unique_ptr<GuardedBuffer>;
   Buffer make(const std::string &name, int64_t bytes);
+  void makeLengthArrays();
   void buildPlan();
   void clearWorkCounter();
   std::optional<std::string> workCounterViolation() const;
@@ -129,7 +130,7 @@ private:
   AuxiliaryPlan auxiliary; ///< without launches: not needed
   std::optional<PlanReport> report;
   std::vector<uint8_t> builtImage;
-  std::map<std::string, Buffer> tensors;
+  std::map<std::string, Buffer> tensors, lengthArrays;
 };
 
 /// The outputs as the judge sees them; `image` must outlive the result.

@@ -56,13 +56,6 @@ static void lengthFromFile(const NpyArray &array, TensorLayout layout,
     length = array.shape[layout == TensorLayout::Bshd ? 1 : 2];
 }
 
-static int64_t checkedLength(const char *option, int64_t value, int64_t high) {
-  if (value < 0 || value > high)
-    throw InputError(std::string(option) + " = " + std::to_string(value) +
-                     ": allowed 0 .. " + std::to_string(high));
-  return value;
-}
-
 //===----------------------------------------------------------------------===//
 // Rows
 //===----------------------------------------------------------------------===//
@@ -72,10 +65,19 @@ RowView HostRows::view() const {
           geometry.strideS};
 }
 
-RowTarget HostRows::target() {
-  return {bytes.data(),     geometry.type,      geometry.batch,
-          geometry.heads,   geometry.positions, geometry.dim,
-          geometry.strideB, geometry.strideH,   geometry.strideS};
+RowTarget HostRows::target(int64_t b) {
+  RowTarget target;
+  target.data =
+      bytes.data() + geometry.offset(b, 0, 0) * byteSize(geometry.type);
+  target.type = geometry.type;
+  target.heads = geometry.heads;
+  target.rows = geometry.rows(b);
+  target.dim = geometry.dim;
+  target.strideH = geometry.strideH;
+  target.strideS = geometry.strideS;
+  target.firstBatch = b;
+  target.mostRows = geometry.positions;
+  return target;
 }
 
 namespace {
@@ -105,31 +107,62 @@ static void checkSize(DType type, const Axes &axes, int64_t stored,
                      "--batch, --q-len, --k-len or --row-gap");
 }
 
-static RowGeometry makeGeometry(DType type, const Axes &axes,
-                                TensorLayout layout, const Gaps &gaps) {
+namespace {
+/// The positions of a tensor, by batch entry.
+struct PositionAxis {
+  int64_t batch = 0, positions = 0;
+  /// Rows of all entries, one behind the other; unset where each is its own.
+  std::optional<int64_t> packed;
+  std::vector<int64_t> lengths, starts; ///< empty: all, 0
+};
+} // namespace
+
+static PositionAxis axisOf(const Lengths &lengths, bool isQuery) {
+  PositionAxis axis;
+  axis.batch = lengths.batch;
+  axis.positions = isQuery ? lengths.qLen : lengths.kLen;
+  bool isPacked = isQuery ? lengths.packsQ() : lengths.packsK();
+  if (isPacked)
+    axis.packed = isQuery ? lengths.totalQ : lengths.totalK;
+  if (lengths.kind == BatchKind::Dense)
+    return axis;
+  for (const Sequence &sequence : lengths.sequences) {
+    axis.lengths.push_back(isQuery ? sequence.qLen : sequence.kLen);
+    if (isPacked)
+      axis.starts.push_back(isQuery ? sequence.qStart : sequence.kStart);
+  }
+  return axis;
+}
+
+static RowGeometry makeGeometry(DType type, int64_t heads, int64_t dim,
+                                TensorLayout layout, const Gaps &gaps,
+                                const PositionAxis &axis) {
   // A tile of 128 positions past the end must lie in poison whole; where that
   // would cost much memory, a few rows still catch a bound that is off by some.
   constexpr int64_t tailPositions = 129, shortTail = 8;
   constexpr int64_t maxTailBytes = int64_t(1) << 28;
   RowGeometry rows;
   rows.type = type;
-  rows.batch = axes.batch;
-  rows.heads = axes.heads;
-  rows.positions = axes.positions;
-  rows.dim = axes.dim;
+  rows.batch = axis.batch;
+  rows.heads = heads;
+  rows.positions = axis.positions;
+  rows.lengths = axis.lengths;
+  rows.starts = axis.starts;
+  rows.dim = dim;
   bool bshd = layout == TensorLayout::Bshd;
-  int64_t stored = gaps.sharedBatch ? 1 : axes.batch;
-  checkSize(type, axes, stored, gaps.rowGap);
-  rows.strideS = (bshd ? axes.heads * axes.dim : axes.dim) + gaps.rowGap;
+  int64_t stored = gaps.sharedBatch || axis.packed ? 1 : axis.batch;
+  int64_t positions = axis.packed.value_or(axis.positions);
+  checkSize(type, {axis.batch, positions, heads, dim}, stored, gaps.rowGap);
+  rows.strideS = (bshd ? heads * dim : dim) + gaps.rowGap;
   int64_t bytesPerPosition =
-      stored * (bshd ? 1 : axes.heads) * rows.strideS * byteSize(type);
+      stored * (bshd ? 1 : heads) * rows.strideS * byteSize(type);
   int64_t tail = bytesPerPosition > maxTailBytes / tailPositions
                      ? shortTail
                      : tailPositions;
-  rows.capacity = axes.positions + (gaps.tails ? tail : 0);
-  rows.strideH = bshd ? axes.dim : rows.capacity * rows.strideS;
-  int64_t perEntry = rows.capacity * rows.strideS * (bshd ? 1 : axes.heads);
-  rows.strideB = gaps.sharedBatch ? 0 : perEntry;
+  rows.capacity = positions + (gaps.tails ? tail : 0);
+  rows.strideH = bshd ? dim : rows.capacity * rows.strideS;
+  int64_t perEntry = rows.capacity * rows.strideS * (bshd ? 1 : heads);
+  rows.strideB = gaps.sharedBatch || axis.packed ? 0 : perEntry;
   rows.elements = stored * perEntry;
   return rows;
 }
@@ -179,7 +212,9 @@ static HostRows makeRows(const Operand &operand, const RowGeometry &geometry,
   FillSpec fill = operand.source.fill.value_or(FillSpec::random());
   fill.checkFits(operand.fillOption, geometry.positions, geometry.dim,
                  geometry.type);
-  fill.fill(rows.target(), options.seed, operand.stream);
+  for (int64_t b = 0; b < geometry.batch; ++b)
+    if (geometry.rows(b) && geometry.heads)
+      fill.fill(rows.target(b), options.seed, operand.stream);
   return rows;
 }
 
@@ -190,7 +225,7 @@ static HostRows makeRows(const Operand &operand, const RowGeometry &geometry,
 Launch Inputs::launch() const {
   Launch launch;
   launch.problem = problem;
-  launch.sequences.assign(size_t(batch), Sequence{qLen, kLen, 0, 0});
+  launch.sequences = lengths.all();
   launch.q = q.view();
   launch.k = k.view();
   launch.v = v.view();
@@ -208,76 +243,67 @@ Launch Inputs::launch() const {
 
 LaunchArguments Inputs::arguments() const {
   LaunchArguments arguments;
-  arguments.batch = batch;
-  arguments.qLen = qLen;
-  arguments.kLen = kLen;
+  arguments.batch = lengths.batch;
+  arguments.qLen = lengths.qLen;
+  arguments.kLen = lengths.kLen;
+  arguments.totalQ = lengths.totalQ;
+  arguments.totalK = lengths.totalK;
   arguments.params = params;
   return arguments;
 }
 
 static void requireSupported(const Problem &problem) {
-  if (problem.batch != BatchKind::Dense)
-    throw InputError("batch: attn-run makes dense batches; the spec asks for "
-                     "padded or varlen. A mask may read the lengths from a "
-                     "tensor: k < length[b]");
   if (problem.kv != KvKind::Contiguous)
     throw InputError("kv: attn-run makes contiguous keys and values; the spec "
                      "asks for paged");
 }
 
 Inputs run::makeInputs(const Problem &problem, const InputOptions &options) {
-  constexpr int64_t defaultBatch = 2, defaultLength = 512;
   requireSupported(problem);
   Operand q{options.q, "--q-fill", std::nullopt, Stream::Q, true};
   Operand k{options.k, "--k-fill", std::nullopt, Stream::K, false};
   Operand v{options.v, "--v-fill", std::nullopt, Stream::V, false};
-  std::optional<int64_t> batch = options.batch, qLen = options.qLen,
-                         kLen = options.kLen;
+  LengthOptions lengths = options.lengths;
   for (Operand *operand : {&q, &k, &v}) {
     if (operand->source.file.empty())
       continue;
+    if (problem.batch != BatchKind::Dense)
+      throw InputError(operand->source.file +
+                       ": files are read for dense batches, the spec has "
+                       "sequences of their own lengths; use " +
+                       operand->fillOption);
     operand->file = readNpy(operand->source.file);
-    lengthFromFile(*operand->file, options.layout, batch,
-                   operand->isQuery ? qLen : kLen);
+    lengthFromFile(*operand->file, options.layout, lengths.batch,
+                   operand->isQuery ? lengths.qLen : lengths.kLen);
   }
   Inputs inputs;
   inputs.problem = &problem;
   inputs.layout = options.layout;
-  inputs.batch =
-      checkedLength("--batch", batch.value_or(defaultBatch), INT32_MAX);
-  inputs.qLen =
-      checkedLength("--q-len", qLen.value_or(defaultLength), maxSequenceLength);
-  inputs.kLen =
-      checkedLength("--k-len", kLen.value_or(inputs.qLen), maxSequenceLength);
+  inputs.lengths = makeLengths(problem.batch, lengths);
   bindParams(options, inputs);
   bindTensors(options, inputs);
   if (options.rowGap < 0 ||
       options.rowGap * byteSize(problem.dtype) % accessAlignmentBytes)
     throw InputError("--row-gap = " + std::to_string(options.rowGap) +
                      ": allowed multiples of 16 bytes");
-  auto geometry = [&](DType type, int64_t positions, int64_t heads, int64_t dim,
-                      bool shared) {
-    return makeGeometry(type, {inputs.batch, positions, heads, dim},
-                        options.layout,
-                        {options.tails, options.rowGap, shared});
+  Gaps gaps{options.tails, options.rowGap, false};
+  Gaps keyGaps{options.tails, options.rowGap, options.sharedKv};
+  auto queries = [&](DType type, int64_t dim) {
+    return makeGeometry(type, problem.heads, dim, options.layout, gaps,
+                        axisOf(inputs.lengths, /*isQuery=*/true));
   };
-  inputs.q = makeRows(q,
-                      geometry(problem.dtype, inputs.qLen, problem.heads,
-                               problem.headDimQK, false),
-                      options, inputs);
-  inputs.k = makeRows(k,
-                      geometry(problem.kvDtype, inputs.kLen, problem.kvHeads,
-                               problem.headDimQK, options.sharedKv),
-                      options, inputs);
-  inputs.v = makeRows(v,
-                      geometry(problem.kvDtype, inputs.kLen, problem.kvHeads,
-                               problem.headDimV, options.sharedKv),
-                      options, inputs);
-  inputs.o = geometry(problem.out, inputs.qLen, problem.heads, problem.headDimV,
-                      false);
+  auto keys = [&](int64_t dim) {
+    return makeGeometry(problem.kvDtype, problem.kvHeads, dim, options.layout,
+                        keyGaps, axisOf(inputs.lengths, /*isQuery=*/false));
+  };
+  inputs.q =
+      makeRows(q, queries(problem.dtype, problem.headDimQK), options, inputs);
+  inputs.k = makeRows(k, keys(problem.headDimQK), options, inputs);
+  inputs.v = makeRows(v, keys(problem.headDimV), options, inputs);
+  inputs.o = queries(problem.out, problem.headDimV);
   // lse is [batch, heads, q_len] in every layout (C6).
-  inputs.lse =
-      makeGeometry(DType::F32, {inputs.batch, inputs.qLen, problem.heads, 1},
-                   TensorLayout::Bhsd, {options.tails, 0, false});
+  inputs.lse = makeGeometry(DType::F32, problem.heads, 1, TensorLayout::Bhsd,
+                            {options.tails, 0, false},
+                            axisOf(inputs.lengths, /*isQuery=*/true));
   return inputs;
 }

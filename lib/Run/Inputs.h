@@ -14,6 +14,7 @@
 #define ATTN_TOOLS_RUN_INPUTS_H
 
 #include "FillSpec.h"
+#include "Lengths.h"
 #include "attn/Reference/Oracle.h"
 #include "attn/Runtime/Launch.h"
 
@@ -49,7 +50,7 @@ struct NamedValue {
 };
 
 struct InputOptions {
-  std::optional<int64_t> batch, qLen, kLen; ///< unset: from a file, or default
+  LengthOptions lengths;
   TensorLayout layout = TensorLayout::Bshd;
   OperandSource q, k, v;
   std::vector<NamedValue> params, tensors;
@@ -65,18 +66,26 @@ struct InputOptions {
 };
 
 /// Where rows [batch, heads, positions, dim] lie in a buffer. Everything else
-/// in the buffer is gap.
+/// in the buffer is gap. Batch entries may have fewer rows than `positions`,
+/// or, packed, begin behind each other.
 struct RowGeometry {
   DType type = DType::BF16;
   int64_t batch = 0, heads = 0, positions = 0, dim = 0;
+  std::vector<int64_t> lengths, starts; ///< by batch entry; empty: all, 0
   int64_t capacity = 0; ///< positions allocated; those past `positions` are gap
   int64_t strideB = 0, strideH = 0, strideS = 0; ///< in elements
 
   int64_t elements = 0; ///< of the whole buffer
 
   int64_t bytes() const { return elements * byteSize(type); }
+  int64_t rows(int64_t b) const {
+    return lengths.empty() ? positions : lengths[size_t(b)];
+  }
+  int64_t start(int64_t b) const {
+    return starts.empty() ? 0 : starts[size_t(b)];
+  }
   int64_t offset(int64_t b, int64_t h, int64_t s) const {
-    return b * strideB + h * strideH + s * strideS;
+    return b * strideB + h * strideH + (start(b) + s) * strideS;
   }
 };
 
@@ -86,7 +95,8 @@ struct HostRows {
   std::vector<uint8_t> bytes;
 
   RowView view() const;
-  RowTarget target();
+  /// The rows of one batch entry.
+  RowTarget target(int64_t b);
 };
 
 struct HostAuxiliary {
@@ -99,7 +109,7 @@ struct HostAuxiliary {
 struct Inputs {
   const Problem *problem = nullptr;
   TensorLayout layout = TensorLayout::Bshd;
-  int64_t batch = 0, qLen = 0, kLen = 0;
+  Lengths lengths;
   HostRows q, k, v;
   RowGeometry o, lse; ///< lse: dim 1
   std::map<std::string, ParamValue> params;

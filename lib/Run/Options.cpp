@@ -69,6 +69,21 @@ static cl::opt<std::string> qLen("q-len", cl::value_desc("N"),
 static cl::opt<std::string> kLen("k-len", cl::value_desc("N"),
                                  cl::cat(category),
                                  cl::desc("key positions (default: q-len)"));
+static cl::opt<std::string>
+    qLens("q-lens", cl::value_desc("N,N,..."), cl::cat(category),
+          cl::desc("query positions of each sequence (batch varlen, padded)"));
+static cl::opt<std::string>
+    kLens("k-lens", cl::value_desc("N,N,..."), cl::cat(category),
+          cl::desc("key positions of each sequence (default: q-lens)"));
+static cl::opt<KvPacking, false, WordParser<KvPacking>>
+    kvPacking("kv-packing", cl::init(KvPacking::Packed), cl::cat(category),
+              cl::desc("where the keys of a batch varlen lie"),
+              cl::values(clEnumValN(KvPacking::Packed, "packed",
+                                    "one sequence behind the other (default)"),
+                         clEnumValN(KvPacking::Gaps, "gaps",
+                                    "so, with unused rows between them"),
+                         clEnumValN(KvPacking::Batch, "batch",
+                                    "each in a batch entry of its own")));
 static cl::opt<TensorLayout, false, WordParser<TensorLayout>>
     axisOrder("layout", cl::init(TensorLayout::Bshd), cl::cat(category),
               cl::desc("order of axes in memory and in .npy files"),
@@ -206,9 +221,14 @@ static constexpr int64_t maxRowGap = int64_t(1) << 47;
 
 static InputOptions inputOptions() {
   InputOptions options;
-  options.batch = integer(batch, 0, INT32_MAX);
-  options.qLen = integer(qLen, 0, maxSequenceLength);
-  options.kLen = integer(kLen, 0, maxSequenceLength);
+  options.lengths.batch = integer(batch, 0, INT32_MAX);
+  options.lengths.qLen = integer(qLen, 0, maxSequenceLength);
+  options.lengths.kLen = integer(kLen, 0, maxSequenceLength);
+  if (qLens.getNumOccurrences())
+    options.lengths.qLens = parseLengths("--q-lens", qLens);
+  if (kLens.getNumOccurrences())
+    options.lengths.kLens = parseLengths("--k-lens", kLens);
+  options.lengths.packing = kvPacking;
   options.layout = axisOrder;
   options.q = operandSource("--q-fill", qFile, qFill);
   options.k = operandSource("--k-fill", kFile, kFill);

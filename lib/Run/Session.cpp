@@ -68,22 +68,44 @@ static std::string describe(const Problem &problem, const Inputs &inputs) {
   std::ostringstream text;
   text << problem.name << " " << spelling(problem.dtype) << ", heads "
        << problem.heads << " / " << problem.kvHeads << ", head_dim "
-       << problem.headDimQK << " / " << problem.headDimV << ", batch "
-       << inputs.batch << ", q_len " << inputs.qLen << ", k_len " << inputs.kLen
-       << ", " << (inputs.layout == TensorLayout::Bshd ? "bshd" : "bhsd");
+       << problem.headDimQK << " / " << problem.headDimV << ", "
+       << inputs.lengths.text() << ", "
+       << (inputs.layout == TensorLayout::Bshd ? "bshd" : "bhsd");
   return text.str();
+}
+
+namespace {
+/// Extents of a tensor as a whole: packed sequences are one entry.
+struct Packed {
+  int64_t batch, positions;
+};
+} // namespace
+
+static Packed packedAxes(const RowGeometry &rows) {
+  if (rows.starts.empty())
+    return {rows.batch, rows.positions};
+  int64_t total = 0;
+  for (int64_t b = 0; b < rows.batch; ++b)
+    total = std::max(total, rows.start(b) + rows.rows(b));
+  return {1, total};
 }
 
 /// The written elements of a buffer as f32, in memory order without gaps.
 static std::vector<float> toFloats(const RowGeometry &rows, bool bshd,
                                    const std::vector<uint8_t> &image) {
+  Packed all = packedAxes(rows);
+  // What no sequence has is not a number.
   std::vector<float> values(
-      size_t(rows.batch * rows.heads * rows.positions * rows.dim));
+      size_t(all.batch * rows.heads * all.positions * rows.dim),
+      std::numeric_limits<float>::quiet_NaN());
   for (int64_t b = 0; b < rows.batch; ++b)
     for (int64_t h = 0; h < rows.heads; ++h)
-      for (int64_t s = 0; s < rows.positions; ++s) {
-        int64_t row = bshd ? (b * rows.positions + s) * rows.heads + h
-                           : (b * rows.heads + h) * rows.positions + s;
+      for (int64_t s = 0; s < rows.rows(b); ++s) {
+        int64_t entry = all.batch == rows.batch ? b : 0;
+        int64_t position = rows.start(b) + s;
+        int64_t row = bshd
+                          ? (entry * all.positions + position) * rows.heads + h
+                          : (entry * rows.heads + h) * all.positions + position;
         for (int64_t d = 0; d < rows.dim; ++d)
           values[size_t(row * rows.dim + d)] = float(
               loadElement(rows.type, image.data(), rows.offset(b, h, s) + d));
@@ -95,14 +117,22 @@ static void saveOutputs(const RunOptions &options, const Inputs &inputs,
                         const OutputImage &image) {
   bool bshd = inputs.layout == TensorLayout::Bshd;
   const RowGeometry &o = inputs.o, &lse = inputs.lse;
+  auto shapeOf = [](const RowGeometry &rows, bool bshd) {
+    Packed all = packedAxes(rows);
+    std::vector<int64_t> shape = {all.batch, rows.heads, all.positions};
+    if (bshd)
+      std::swap(shape[1], shape[2]);
+    if (!rows.starts.empty())
+      shape.erase(shape.begin());
+    return shape;
+  };
   if (!options.saveO.empty()) {
-    std::vector<int64_t> shape =
-        bshd ? std::vector<int64_t>{o.batch, o.positions, o.heads, o.dim}
-             : std::vector<int64_t>{o.batch, o.heads, o.positions, o.dim};
+    std::vector<int64_t> shape = shapeOf(o, bshd);
+    shape.push_back(o.dim);
     writeNpy(options.saveO, shape, toFloats(o, bshd, image.o).data());
   }
   if (!options.saveLse.empty())
-    writeNpy(options.saveLse, {lse.batch, lse.heads, lse.positions},
+    writeNpy(options.saveLse, shapeOf(lse, /*bshd=*/false),
              toFloats(lse, /*bshd=*/false, image.lse).data());
 }
 
@@ -259,10 +289,10 @@ ExitCode run::runSession(const RunOptions &options) {
   Inputs inputs = makeInputs(problem, inputOptions);
   const Expectation &expect = options.checkOptions.expect;
   if (expect.o)
-    expect.o->checkFits("--expect-o", inputs.qLen, problem.headDimV,
+    expect.o->checkFits("--expect-o", inputs.lengths.qLen, problem.headDimV,
                         problem.out);
   if (expect.lse)
-    expect.lse->checkFits("--expect-lse", inputs.qLen, 1, DType::F32);
+    expect.lse->checkFits("--expect-lse", inputs.lengths.qLen, 1, DType::F32);
   OpenedDevice opened = openDevice(options);
   DeviceInfo info = opened.device->info();
   requireSpec(source, "--target", options.target);

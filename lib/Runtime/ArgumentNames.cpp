@@ -86,10 +86,18 @@ ArgumentSource attn::findSource(const Problem &problem,
                                 const std::string &name) {
   using Kind = ArgumentSource::Kind;
   static constexpr NamedValue<Kind> values[] = {
-      {Kind::QLens, "q_lens"},        {Kind::KLens, "k_lens"},
-      {Kind::Workspace, "workspace"}, {Kind::WorkCounter, "work_counter"},
-      {Kind::Batch, "batch"},         {Kind::QLen, "q_len"},
-      {Kind::KLen, "k_len"},          {Kind::Scale, "scale"}};
+      {Kind::QLens, "q_lens"},
+      {Kind::KLens, "k_lens"},
+      {Kind::Workspace, "workspace"},
+      {Kind::WorkCounter, "work_counter"},
+      {Kind::Batch, "batch"},
+      {Kind::QLen, "q_len"},
+      {Kind::KLen, "k_len"},
+      {Kind::Scale, "scale"},
+      {Kind::TotalQ, "total_q"},
+      {Kind::TotalK, "total_k"},
+      {Kind::CuSeqlensQ, "cu_seqlens_q"},
+      {Kind::CuSeqlensK, "cu_seqlens_k"}};
   ArgumentSource source;
   for (const NamedValue<Kind> &value : values)
     if (name == value.name)
@@ -133,6 +141,8 @@ ArgumentType attn::typeOf(const Problem &problem,
   case Kind::Batch:
   case Kind::QLen:
   case Kind::KLen:
+  case Kind::TotalQ:
+  case Kind::TotalK:
     return ArgumentType::I32;
   case Kind::Scale:
     return ArgumentType::F32;
@@ -158,7 +168,7 @@ bool attn::isGuardName(const std::string &name) {
 
 bool attn::isWorkExtent(const std::string &name) {
   return name == "batch" || name == "heads" || name == "kv_heads" ||
-         name == "q_len" || name == "k_len";
+         name == "q_len" || name == "k_len" || name == "total_q";
 }
 
 std::optional<TargetName> attn::parseTarget(const std::string &target) {

@@ -50,6 +50,10 @@ CallArguments attn::convert(const attn_launch_args *pointer) {
   result.lse = convert(args.lse);
   result.qLens = args.q_lens;
   result.kLens = args.k_lens;
+  result.cuSeqlensQ = args.cu_seqlens_q;
+  result.cuSeqlensK = args.cu_seqlens_k;
+  result.totalQ = args.total_q;
+  result.totalK = args.total_k;
   result.workspace = args.workspace;
   result.workspaceBytes = args.workspace_bytes;
   if (args.grid != 0)

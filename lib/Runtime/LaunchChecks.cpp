@@ -29,12 +29,8 @@ static void checkRange(const std::string &field, T value, T low, T high) {
 }
 
 //===----------------------------------------------------------------------===//
-// Lengths and names
+// Extents and names
 //===----------------------------------------------------------------------===//
-
-bool attn::isEmptyLaunch(const LaunchArguments &arguments) {
-  return arguments.batch == 0 || arguments.qLen == 0;
-}
 
 const TensorView &attn::operandView(const LaunchArguments &arguments,
                                     LaunchOperand operand) {
@@ -62,20 +58,40 @@ int64_t attn::strideOf(const TensorView &view, char axis) {
 OperandShape attn::operandShape(const Problem &problem,
                                 const LaunchArguments &arguments,
                                 LaunchOperand operand) {
+  bool isKey = operand == LaunchOperand::K || operand == LaunchOperand::V;
+  OperandShape shape;
+  shape.heads = isKey ? problem.kvHeads : problem.heads;
+  shape.isPacked = isKey ? arguments.cuSeqlensK : arguments.cuSeqlensQ;
+  shape.batch = shape.isPacked ? 1 : arguments.batch;
+  shape.positions = isKey
+                        ? (shape.isPacked ? arguments.totalK : arguments.kLen)
+                        : (shape.isPacked ? arguments.totalQ : arguments.qLen);
   switch (operand) {
   case LaunchOperand::Q:
-    return {problem.heads, arguments.qLen, problem.headDimQK, problem.dtype};
   case LaunchOperand::K:
-    return {problem.kvHeads, arguments.kLen, problem.headDimQK,
-            problem.kvDtype};
+    shape.headDim = problem.headDimQK;
+    shape.type = isKey ? problem.kvDtype : problem.dtype;
+    break;
   case LaunchOperand::V:
-    return {problem.kvHeads, arguments.kLen, problem.headDimV, problem.kvDtype};
   case LaunchOperand::O:
-    return {problem.heads, arguments.qLen, problem.headDimV, problem.out};
+    shape.headDim = problem.headDimV;
+    shape.type = isKey ? problem.kvDtype : problem.out;
+    break;
   case LaunchOperand::Lse:
+    shape.headDim = 1;
+    shape.type = DType::F32;
     break;
   }
-  return {problem.heads, arguments.qLen, 1, DType::F32};
+  return shape;
+}
+
+int64_t attn::passedStride(const Problem &problem,
+                           const LaunchArguments &arguments,
+                           LaunchOperand operand, char axis) {
+  // Batch entries of packed rows begin at their first row alone.
+  if (axis == 'b' && operandShape(problem, arguments, operand).isPacked)
+    return 0;
+  return strideOf(operandView(arguments, operand), axis);
 }
 
 int64_t attn::workExtent(const Problem &problem,
@@ -87,13 +103,18 @@ int64_t attn::workExtent(const Problem &problem,
     return problem.heads;
   if (name == "kv_heads")
     return problem.kvHeads;
+  if (name == "total_q")
+    return arguments.totalQ;
   return name == "q_len" ? arguments.qLen : arguments.kLen;
 }
 
 int64_t attn::factorValue(const WorkFactor &factor, const Problem &problem,
                           const LaunchArguments &arguments) {
   int64_t extent = workExtent(problem, arguments, factor.extent);
-  return (extent + factor.divisor - 1) / factor.divisor;
+  int64_t count = (extent + factor.divisor - 1) / factor.divisor;
+  return factor.plus.empty()
+             ? count
+             : count + workExtent(problem, arguments, factor.plus);
 }
 
 int64_t attn::workItemCount(const Kernel &kernel, const Problem &problem,
@@ -134,12 +155,11 @@ std::vector<int64_t> attn::extents(const Problem &problem, const Tensor &tensor,
     case DimKind::KLen:
       result.push_back(arguments.kLen);
       break;
-    // Without packed sequences the totals are those of the dense batch.
     case DimKind::TotalQ:
-      result.push_back(arguments.batch * arguments.qLen);
+      result.push_back(arguments.totalQ);
       break;
     case DimKind::TotalK:
-      result.push_back(arguments.batch * arguments.kLen);
+      result.push_back(arguments.totalK);
       break;
     }
   }
@@ -180,7 +200,7 @@ static std::string strideField(const BoundOperand &operand, char axis) {
   return std::string(operand.name) + "_stride_" + axis;
 }
 
-static void checkStrides(const BoundOperand &operand, int64_t batch) {
+static void checkStrides(const BoundOperand &operand) {
   // Device addresses have at most 57 bits (five-level paging).
   constexpr __int128 maxReachBytes = __int128(1) << 57;
   struct Axis {
@@ -188,7 +208,7 @@ static void checkStrides(const BoundOperand &operand, int64_t batch) {
     int64_t extent, stride;
   };
   std::array<Axis, 3> axes = {
-      Axis{'b', batch, operand.view.strideB},
+      Axis{'b', operand.shape.batch, operand.view.strideB},
       Axis{'h', operand.shape.heads, operand.view.strideH},
       Axis{'s', operand.shape.positions, operand.view.strideS}};
   int64_t elementBytes = byteSize(operand.shape.type);
@@ -231,9 +251,9 @@ static void checkStrides(const BoundOperand &operand, int64_t batch) {
   }
 }
 
-static void checkOperand(const BoundOperand &operand, int64_t batch) {
-  bool hasElements =
-      batch > 0 && operand.shape.heads > 0 && operand.shape.positions > 0;
+static void checkOperand(const BoundOperand &operand) {
+  bool hasElements = operand.shape.batch > 0 && operand.shape.heads > 0 &&
+                     operand.shape.positions > 0;
   if (!hasElements)
     return;
   if (operand.view.data == 0)
@@ -249,7 +269,7 @@ static void checkOperand(const BoundOperand &operand, int64_t batch) {
            std::to_string(operand.alignmentBytes) + ", allowed multiples of " +
            std::to_string(operand.alignmentBytes));
   }
-  checkStrides(operand, batch);
+  checkStrides(operand);
 }
 
 static void checkOperands(const Problem &problem, const LaunchArguments &args) {
@@ -257,8 +277,7 @@ static void checkOperands(const Problem &problem, const LaunchArguments &args) {
                    bool isOutput) {
     checkOperand({spelling(operand), operandView(args, operand),
                   operandShape(problem, args, operand), alignmentBytes,
-                  isOutput},
-                 args.batch);
+                  isOutput});
   };
   for (LaunchOperand input :
        {LaunchOperand::Q, LaunchOperand::K, LaunchOperand::V})
@@ -272,27 +291,6 @@ static void checkOperands(const Problem &problem, const LaunchArguments &args) {
     check(LaunchOperand::Lse, sizeof(float), /*isOutput=*/true);
   else if (args.lse.data)
     refuse("lse: bound, but attention '" + problem.name + "' outputs o only");
-}
-
-static void checkLengthArrays(const Problem &problem,
-                              const LaunchArguments &args) {
-  bool padded = problem.batch == BatchKind::Padded;
-  struct Array {
-    const char *name;
-    DevicePtr data;
-  };
-  for (const Array &array :
-       {Array{"q_lens", args.qLens}, Array{"k_lens", args.kLens}}) {
-    if (padded && !array.data && args.batch > 0)
-      refuse(std::string(array.name) + ": not bound, expected i32[batch] "
-                                       "because the spec says `batch padded`");
-    if (!padded && array.data)
-      refuse(std::string(array.name) +
-             ": bound, but the spec does not say `batch padded`");
-    if (array.data % sizeof(int32_t))
-      refuse(std::string(array.name) +
-             ": the address is not a multiple of 4 bytes");
-  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -392,19 +390,11 @@ double attn::launchScale(const Problem &problem,
                                    : double(param->intDefault);
 }
 
-void attn::checkLengths(const LaunchArguments &arguments) {
-  checkRange<int64_t>("batch", arguments.batch, 0, INT32_MAX);
-  checkRange<int64_t>("q_len", arguments.qLen, 0, maxSequenceLength);
-  checkRange<int64_t>("k_len", arguments.kLen, 0, maxSequenceLength);
-}
-
 void attn::checkLaunch(const Problem &problem,
                        const LaunchArguments &arguments) {
   checkLengths(arguments);
   if (arguments.grid)
     checkRange<int64_t>("grid", *arguments.grid, 1, maxGrid);
-  if (problem.batch == BatchKind::Varlen)
-    refuse("batch = varlen: this runtime launches dense and padded batches");
   if (problem.kv == KvKind::Paged)
     refuse("kv = paged: this runtime launches contiguous keys and values");
   checkParams(problem, arguments);

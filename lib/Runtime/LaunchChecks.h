@@ -23,6 +23,11 @@ void checkLaunch(const Problem &problem, const LaunchArguments &arguments);
 /// The part of checkLaunch that sizes of things rely on.
 void checkLengths(const LaunchArguments &arguments);
 
+/// Throws LaunchError unless the arrays and totals are those that the kind of
+/// batch has.
+void checkLengthArrays(const Problem &problem,
+                       const LaunchArguments &arguments);
+
 /// True when the launch has no output element at all.
 bool isEmptyLaunch(const LaunchArguments &arguments);
 
@@ -30,16 +35,22 @@ const TensorView &operandView(const LaunchArguments &arguments,
                               LaunchOperand operand);
 int64_t strideOf(const TensorView &view, char axis);
 
-/// Extents of an operand beside the batch, and the type of an element.
+/// Extents of an operand, and the type of an element. Packed sequences are one
+/// batch entry, in which they lie one behind the other.
 struct OperandShape {
-  int64_t heads, positions, headDim;
-  DType type;
+  int64_t batch = 0, heads = 0, positions = 0, headDim = 0;
+  DType type = DType::BF16;
+  bool isPacked = false;
 };
 OperandShape operandShape(const Problem &problem,
                           const LaunchArguments &arguments,
                           LaunchOperand operand);
 
-/// batch, heads, kv_heads, q_len or k_len.
+/// The stride that a kernel is passed.
+int64_t passedStride(const Problem &problem, const LaunchArguments &arguments,
+                     LaunchOperand operand, char axis);
+
+/// batch, heads, kv_heads, q_len, k_len or total_q.
 int64_t workExtent(const Problem &problem, const LaunchArguments &arguments,
                    const std::string &name);
 

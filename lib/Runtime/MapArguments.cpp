@@ -9,6 +9,8 @@
 #include "ArgumentNames.h"
 #include "LaunchChecks.h"
 
+#include "attn/Layout/RaggedMap.h"
+
 #include <array>
 
 using namespace attn;
@@ -118,14 +120,33 @@ struct Axis {
 } // namespace
 
 /// In the order of a map's dimensions.
-static std::array<Axis, 3> axesOf(const OperandShape &shape, int64_t batch,
+static std::array<Axis, 3> axesOf(const OperandShape &shape,
                                   const TensorView &view) {
   return {Axis{'s', shape.positions, view.strideS},
-          Axis{'h', shape.heads, view.strideH}, Axis{'b', batch, view.strideB}};
+          Axis{'h', shape.heads, view.strideH},
+          Axis{'b', shape.batch, view.strideB}};
 }
 
-static bool isEmpty(const OperandShape &shape, int64_t batch) {
-  return batch == 0 || shape.heads == 0 || shape.positions == 0;
+static bool isEmpty(const OperandShape &shape) {
+  return shape.batch == 0 || shape.heads == 0 || shape.positions == 0;
+}
+
+/// Why a ragged map cannot express the operand; empty when it can. It has no
+/// dimension for batch entries: a row of one is a row of all.
+static std::string raggedObstacle(const std::string &field,
+                                  const OperandShape &shape,
+                                  const TensorView &view) {
+  if (view.strideS == 0)
+    return field + "s = 0: a map of sequences allows strides above 0";
+  if (shape.batch == 1)
+    return "";
+  int64_t last = view.strideB / view.strideS * (shape.batch - 1);
+  if (view.strideB % view.strideS ||
+      last + shape.positions > layout::maxRaggedRows)
+    return field + "b = " + std::to_string(view.strideB) +
+           ": a map of sequences allows multiples of the row stride " +
+           std::to_string(view.strideS) + " and up to 2^30 rows in all";
+  return "";
 }
 
 std::string attn::mapObstacle(const Problem &problem,
@@ -135,22 +156,39 @@ std::string attn::mapObstacle(const Problem &problem,
     return "";
   LaunchOperand operand = sourceOf(problem, argument).operand;
   OperandShape shape = operandShape(problem, arguments, operand);
-  if (isEmpty(shape, arguments.batch))
+  const TensorView &view = operandView(arguments, operand);
+  if (isEmpty(shape))
     return "";
   int64_t elementBytes = byteSize(shape.type);
-  for (const Axis &axis :
-       axesOf(shape, arguments.batch, operandView(arguments, operand))) {
-    if (axis.extent == 1)
-      continue;
-    std::string field = argument.name + ": " + spelling(operand) + "_stride_" +
-                        axis.name + " = " + std::to_string(axis.stride);
+  std::string stride = argument.name + ": " + spelling(operand) + "_stride_";
+  for (const Axis &axis : axesOf(shape, view)) {
+    // Also a single row is found by the stride of rows.
+    bool isUsed = axis.extent > 1 || (argument.box.ragged && axis.name == 's');
     __int128 bytes = __int128(axis.stride) * elementBytes;
-    if (bytes < 0 || bytes % unitBytes || bytes >= strideLimitBytes)
-      return field + " elements of " + std::to_string(elementBytes) +
+    if (isUsed && (bytes < 0 || bytes % unitBytes || bytes >= strideLimitBytes))
+      return stride + axis.name + " = " + std::to_string(axis.stride) +
+             " elements of " + std::to_string(elementBytes) +
              " bytes: a tensor map allows multiples of " +
              std::to_string(unitBytes) + " bytes below 2^40";
   }
-  return "";
+  return argument.box.ragged ? raggedObstacle(stride, shape, view) : "";
+}
+
+/// The dimensions of attn/Layout/RaggedMap.h.
+static void setRaggedAxes(const OperandShape &shape, const TensorView &view,
+                          TensorMap &map) {
+  auto elementBytes = uint64_t(byteSize(shape.type));
+  uint64_t rowStride = uint64_t(view.strideS) * elementBytes;
+  map.rank = 5;
+  map.box[4] = 1;
+  // Coordinates of the second kind of row are i32.
+  constexpr uint64_t allRows = uint64_t(1) << 31;
+  map.dims = {map.dims[0], layout::raggedBound, uint64_t(shape.heads), allRows,
+              uint64_t(layout::raggedBound) + 1};
+  uint64_t headStride =
+      shape.heads == 1 ? rowStride : uint64_t(view.strideH) * elementBytes;
+  map.strides = {rowStride, headStride, rowStride,
+                 uint64_t(layout::raggedWrap) * elementBytes - rowStride};
 }
 
 TensorMap attn::tensorMapOf(const Problem &problem,
@@ -160,7 +198,7 @@ TensorMap attn::tensorMapOf(const Problem &problem,
   OperandShape shape = operandShape(problem, arguments, operand);
   const TensorView &view = operandView(arguments, operand);
   int64_t elementBytes = byteSize(shape.type);
-  bool empty = isEmpty(shape, arguments.batch);
+  bool empty = isEmpty(shape);
   TensorMap map;
   map.format = formatOf(shape.type);
   map.swizzle = *swizzleOf(argument.box.swizzleBytes);
@@ -172,16 +210,26 @@ TensorMap attn::tensorMapOf(const Problem &problem,
   map.dims[0] = empty ? 1 : uint64_t(shape.headDim);
   map.box = {uint32_t(argument.box.columns), uint32_t(argument.box.rows), 1, 1,
              0};
+  if (argument.box.ragged && !empty) {
+    setRaggedAxes(shape, view, map);
+    return map;
+  }
   // A stride that is never used must still be legal.
   int64_t rowBytes = shape.headDim * elementBytes;
   uint64_t anyStride = (rowBytes + unitBytes - 1) / unitBytes * unitBytes;
   size_t dim = 1;
-  for (const Axis &axis : axesOf(shape, arguments.batch, view)) {
+  for (const Axis &axis : axesOf(shape, view)) {
     bool single = empty || axis.extent == 1;
     map.dims[dim] = single ? 1 : uint64_t(axis.extent);
     map.strides[dim - 1] =
         single ? anyStride : uint64_t(axis.stride * elementBytes);
     ++dim;
+  }
+  if (argument.box.ragged) {
+    map.rank = 5;
+    map.box[4] = 1;
+    map.dims[4] = 1;
+    map.strides[3] = anyStride;
   }
   return map;
 }

@@ -49,6 +49,10 @@ static DevicePtr pointerOf(const Package &package, const LaunchArguments &args,
     return args.qLens;
   case Kind::KLens:
     return args.kLens;
+  case Kind::CuSeqlensQ:
+    return args.cuSeqlensQ;
+  case Kind::CuSeqlensK:
+    return args.cuSeqlensK;
   case Kind::WorkCounter:
     return args.workspace;
   case Kind::Workspace:
@@ -78,7 +82,7 @@ static std::vector<uint8_t> marshal(const Package &package,
     return paramBytes(problem.params[source.index], args);
   case Kind::Stride:
     return bytesOf<int64_t>(
-        strideOf(operandView(args, source.operand), source.axis));
+        passedStride(problem, args, source.operand, source.axis));
   case Kind::Scale:
     return bytesOf<float>(launchScale(problem, args));
   case Kind::Batch:
@@ -87,6 +91,10 @@ static std::vector<uint8_t> marshal(const Package &package,
     return bytesOf<int32_t>(args.qLen);
   case Kind::KLen:
     return bytesOf<int32_t>(args.kLen);
+  case Kind::TotalQ:
+    return bytesOf<int32_t>(args.totalQ);
+  case Kind::TotalK:
+    return bytesOf<int32_t>(args.totalK);
   default:
     return bytesOf<DevicePtr>(pointerOf(package, args, buffers, source));
   }

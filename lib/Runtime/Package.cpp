@@ -153,6 +153,8 @@ static ordered_json argumentToJson(const KernelArgument &argument) {
     result["box_rows"] = argument.box.rows;
     result["box_columns"] = argument.box.columns;
     result["swizzle"] = argument.box.swizzleBytes;
+    if (argument.box.ragged)
+      result["ragged"] = true;
   }
   return result;
 }
@@ -165,6 +167,8 @@ static ordered_json factorsToJson(const std::vector<WorkFactor> &factors) {
     else
       result.push_back(
           {{"ceildiv", ordered_json::array({factor.extent, factor.divisor})}});
+    if (!factor.plus.empty())
+      result.back()["plus"] = factor.plus;
   }
   return result;
 }

@@ -121,9 +121,13 @@ static WorkFactor readFactor(const json &value, const std::string &where) {
     factor.extent = value.get<std::string>();
   else
     std::tie(factor.extent, factor.divisor) = readPair(value, "ceildiv", where);
-  if (!isWorkExtent(factor.extent))
-    fail(where, "expected batch, heads, kv_heads, q_len or k_len, found '" +
-                    factor.extent + "'");
+  if (value.is_object() && value.contains("plus"))
+    factor.plus = readString(value, "plus", where);
+  for (const std::string &extent : {factor.extent, factor.plus})
+    if (!isWorkExtent(extent) && (&extent == &factor.extent || !extent.empty()))
+      fail(where, "expected batch, heads, kv_heads, q_len, k_len or total_q, "
+                  "found '" +
+                      extent + "'");
   return factor;
 }
 
@@ -148,7 +152,8 @@ static KernelArgument readArgument(const json &value, const Problem &problem,
                        INT32_MAX);
     };
     argument.box = {integer("box_rows"), integer("box_columns"),
-                    integer("swizzle")};
+                    integer("swizzle"),
+                    value.contains("ragged") && value["ragged"] == true};
   }
   std::string fault = resolveArgument(problem, argument);
   if (!fault.empty())

@@ -42,6 +42,9 @@ struct RowTarget {
   DType type = DType::BF16;
   int64_t batch = 1, heads = 1, rows = 1, dim = 1;
   int64_t strideB = 0, strideH = 0, strideS = 0; ///< in elements
+  /// Random numbers are those of batch entry `firstBatch` and on of a batch
+  /// with `mostRows` rows each (0: rows).
+  int64_t firstBatch = 0, mostRows = 0;
 };
 
 /// Streams keep Q, K, V and each tensor apart under one seed.

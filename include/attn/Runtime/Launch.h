@@ -31,7 +31,8 @@ public:
   using std::runtime_error::runtime_error;
 };
 
-/// Largest q_len and k_len: positions and their differences stay inside i32.
+/// Largest q_len, k_len and totals: positions and their differences stay inside
+/// i32.
 constexpr int64_t maxSequenceLength = int64_t(1) << 30;
 /// Base addresses and strides of q, k, v and o (contract C14).
 constexpr int64_t accessAlignmentBytes = 16;
@@ -64,9 +65,18 @@ struct TensorBinding {
 struct AuxiliaryPlan;
 
 struct LaunchArguments {
+  /// Lengths of all batch entries; where each has its own, of the longest.
   int64_t batch = 1, qLen = 0, kLen = 0;
   TensorView q, k, v, o, lse;
-  DevicePtr qLens = 0, kLens = 0; ///< i32[batch], `batch padded` only
+  /// Lengths of the entries, i32[batch]: both for `batch padded`; k_lens may be
+  /// bound for `batch varlen`.
+  DevicePtr qLens = 0, kLens = 0;
+  /// `batch varlen`: the first row of each sequence among the packed ones,
+  /// i32[batch + 1]. q, o and lse are packed ([heads, total_q]), k and v where
+  /// cuSeqlensK is bound; the batch strides of what is packed are not looked
+  /// at.
+  DevicePtr cuSeqlensQ = 0, cuSeqlensK = 0;
+  int64_t totalQ = 0, totalK = 0; ///< rows of the packed tensors
   /// Of one package, and of one launch at a time.
   DevicePtr workspace = 0;
   int64_t workspaceBytes = 0;

@@ -42,6 +42,8 @@ struct TensorBox {
   int64_t rows = 0;         ///< positions, 1 to 256
   int64_t columns = 0;      ///< elements of the head dim, 1 to 256
   int64_t swizzleBytes = 0; ///< span that is swizzled: 0 (none), 32, 64, 128
+  /// Rows are found by sequence: the dimensions of attn/Layout/RaggedMap.h.
+  bool ragged = false;
 };
 
 enum class LaunchOperand : uint8_t { Q, K, V, O, Lse };
@@ -61,6 +63,10 @@ struct ArgumentSource {
     Batch,
     QLen,
     KLen,
+    TotalQ,
+    TotalK,
+    CuSeqlensQ,
+    CuSeqlensK,
     Scale,
     Param,
     Tensor, ///< number `index` of the problem's
@@ -72,13 +78,14 @@ struct ArgumentSource {
 };
 
 /// A kernel parameter. Names (docs/Runtime.md, "Kernel arguments"):
-///   Ptr  q k v o lse q_lens k_lens workspace work_counter block_list
-///        tensor:NAME
+///   Ptr  q k v o lse q_lens k_lens cu_seqlens_q cu_seqlens_k workspace
+///        work_counter block_list tensor:NAME
 ///   I64  {q,k,v,o,lse}_stride_{b,h,s}, in elements
-///   I32  batch q_len k_len
+///   I32  batch q_len k_len total_q total_k
 ///   F32  scale
 ///   param:NAME in the type of the param
-///   TensorMap  {q,k,v,o}_map: dimensions (head dim, position, head, batch)
+///   TensorMap  {q,k,v,o}_map: dimensions (head dim, position, head, batch),
+///        or ragged ones
 struct KernelArgument {
   std::string name;
   ArgumentType type = ArgumentType::Ptr;
@@ -87,10 +94,12 @@ struct KernelArgument {
   ArgumentSource source = {};
 };
 
-/// ceil(extent / divisor); extent is batch, heads, kv_heads, q_len or k_len.
+/// ceil(extent / divisor), plus another extent where one is named; extents are
+/// batch, heads, kv_heads, q_len, k_len and total_q.
 struct WorkFactor {
   std::string extent;
   int64_t divisor = 1;
+  std::string plus = {};
 };
 
 /// `lhs op rhs`, true or false at launch. A term is a launch value (a name from

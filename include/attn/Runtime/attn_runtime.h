@@ -86,11 +86,25 @@ typedef struct attn_tensor {
  * the call returns. Start from all zeros. */
 typedef struct attn_launch_args {
   int64_t struct_bytes; /* sizeof(attn_launch_args) where it was filled in */
-  /* batch 0 .. 2^31 - 1, lengths 0 .. 2^30, in positions */
+  /* batch 0 .. 2^31 - 1, lengths 0 .. 2^30, in positions. Where entries have
+   * lengths of their own, q_len and k_len are those of the longest (or more).
+   */
   int64_t batch, q_len, k_len;
   attn_view q, k, v, o, lse;
-  uint64_t q_lens, k_lens; /* i32[batch] for `batch padded`; else 0 */
-  uint64_t workspace;      /* device address, 16-byte aligned; see below */
+  /* Lengths of the batch entries, i32[batch] in device memory: both for `batch
+   * padded`, k_lens also for `batch varlen`; else 0. Rows past them are neither
+   * read nor written. */
+  uint64_t q_lens, k_lens;
+  /* `batch varlen`: sequences are packed. i32[batch + 1] in device memory: the
+   * first row of each, and the end of the last; q, o and lse have total_q rows
+   * in all, [total_q, heads, head_dim] and [heads, total_q], and their stride_b
+   * is not looked at. With cu_seqlens_k so do k and v, of which k_lens may then
+   * say how many rows are used; without, k and v have batch entries, and k_lens
+   * says how long they are. All of it may change between launches, and between
+   * replays of a graph, within the totals, q_len and k_len. */
+  uint64_t cu_seqlens_q, cu_seqlens_k;
+  int64_t total_q, total_k; /* 0 .. 2^30; 0 where the array is 0 */
+  uint64_t workspace;       /* device address, 16-byte aligned; see below */
   int64_t workspace_bytes;
   const attn_param *params; /* those that differ from the spec's defaults */
   int64_t param_count;

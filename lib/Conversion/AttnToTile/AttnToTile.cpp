@@ -50,13 +50,14 @@ public:
       builder.setInsertionPointToEnd(module.getBody());
       buildBlockListKernel(builder, kernel, tileM, tileN);
     }
-    inliner.emplace(kernel, function.params, function.tensors,
-                    function.arguments["batch"], function.arguments["q_len"],
-                    function.arguments["k_len"]);
+    countRowsApart();
     Value heads = constant(kernel.getHeads());
+    bool isPacked = kernel.getBatch() == ir::Batch::Varlen;
     auto work = tile::ForWorkOp::create(
         builder, loc, TypeRange(), function.arguments["batch"], heads,
-        function.arguments["q_len"], tileM, headsTogether(heads),
+        function.arguments[isPacked ? "total_q" : "q_len"], tileM,
+        isPacked ? function.arguments["cu_seqlens_q"] : Value(),
+        headsTogether(heads),
         isUneven() ? function.arguments["work_counter"] : Value(), Value(),
         ValueRange());
     OpBuilder::InsertionGuard guard(builder);
@@ -84,6 +85,7 @@ private:
         function.declare((name + "_stride_" + axis).str(), i64);
     for (StringRef name : {"batch", "q_len", "k_len"})
       function.declare(name, i32);
+    declareSequences(function, kernel, builder.getContext());
     if (isUneven())
       function.declare("work_counter", ptr);
     if (isListed())
@@ -136,7 +138,8 @@ private:
   /// Under a mask work items differ in length: persistent blocks take the next
   /// one when they are free, and the longest come first.
   bool isUneven() {
-    return kernel.getMask() && schedule.getPersistent().value_or(false);
+    return (kernel.getMask() || isRagged(kernel)) &&
+           schedule.getPersistent().value_or(false);
   }
 
   /// Whether a kernel of its own lists the key tiles.
@@ -159,30 +162,65 @@ private:
         builder, loc, constant(cacheBytes / rowBytes), keys);
     Value some = arith::MaxSIOp::create(builder, loc, groups, constant(1));
     Value count = arith::MulIOp::create(builder, loc, some, constant(group));
-    Value all =
-        arith::MulIOp::create(builder, loc, function.arguments["batch"], heads);
+    // Packed sequences are one behind the other under each head.
+    Value all = kernel.getBatch() == ir::Batch::Varlen
+                    ? heads
+                    : arith::MulIOp::create(builder, loc,
+                                            function.arguments["batch"], heads);
     return arith::MinSIOp::create(builder, loc, count, all);
   }
 
   //===--- One work item --------------------------------------------------===//
 
-  /// Rows of one head of one batch entry. Offsets in 64 bits (contract C10).
+  Value strideOf(StringRef name, StringRef axis) {
+    return function.arguments[(name + "_stride_" + axis).str()];
+  }
+
+  /// Rows of one head of one batch entry, the first of which is row `first` of
+  /// the entry (null: 0). Offsets in 64 bits (contract C10).
   Value makeView(StringRef name, Value head, Value rows, int64_t columns,
-                 Type element) {
-    auto stride = [&](StringRef axis) {
-      return function.arguments[(name + "_stride_" + axis).str()];
-    };
+                 Type element, Value first) {
     auto offset = [&](Value index, StringRef axis) -> Value {
       Value wide =
           arith::ExtSIOp::create(builder, loc, builder.getI64Type(), index);
-      return arith::MulIOp::create(builder, loc, wide, stride(axis));
+      return arith::MulIOp::create(builder, loc, wide, strideOf(name, axis));
     };
-    Value start =
-        arith::AddIOp::create(builder, loc, offset(b, "b"), offset(head, "h"));
+    Value start = add(offset(b, "b"), offset(head, "h"));
+    if (first)
+      start = add(start, offset(first, "s"));
     auto type = tile::ViewType::get(builder.getContext(), columns, element);
-    return tile::MakeViewOp::create(builder, loc, type, name,
-                                    function.arguments[name], start,
-                                    stride("s"), rows, ValueRange{head, b});
+    bool ragged = isRagged(kernel);
+    Value position = ragged ? firstOfAll(name, first) : b;
+    return tile::MakeViewOp::create(
+        builder, loc, type, name, function.arguments[name], start,
+        strideOf(name, "s"), rows, ValueRange{head, position}, ragged);
+  }
+
+  /// The first row of the batch entry among all rows of the tensor. Where
+  /// entries are apart, their stride counts in rows; a tensor map for which it
+  /// does not is refused (lib/Runtime/MapArguments.cpp).
+  Value firstOfAll(StringRef name, Value first) {
+    Value before =
+        arith::MulIOp::create(builder, loc, b, rowsApart.lookup(name));
+    return first ? add(before, first) : before;
+  }
+
+  /// Once, since it divides in 64 bits.
+  void countRowsApart() {
+    if (!isRagged(kernel))
+      return;
+    for (StringRef name : {"q", "k", "v", "o", "lse"}) {
+      Value stride = strideOf(name, "s");
+      if (!stride)
+        continue;
+      Value one =
+          arith::ConstantIntOp::create(builder, loc, stride.getType(), 1);
+      Value rows = arith::DivUIOp::create(
+          builder, loc, strideOf(name, "b"),
+          arith::MaxSIOp::create(builder, loc, stride, one));
+      rowsApart[name] =
+          arith::TruncIOp::create(builder, loc, builder.getI32Type(), rows);
+    }
   }
 
   void buildWork(Value batchIndex, Value head, Value firstRow) {
@@ -191,16 +229,17 @@ private:
     m0 = firstRow;
     g = arith::DivUIOp::create(builder, loc, h,
                                constant(kernel.getGroupSize()));
-    Value qLen = function.arguments["q_len"],
-          kLen = function.arguments["k_len"];
+    sequence = readSequence(builder, kernel, function, b);
+    inliner.emplace(kernel, function, sequence);
+    Value qLen = sequence.qLen, kLen = sequence.kLen;
     offset = kernel.getAlign() == ir::Align::BottomRight ? sub(kLen, qLen)
                                                          : constant(0);
     Type dtype = kernel.getDtype();
     int64_t dqk = kernel.getHeadDimQk(), dv = kernel.getHeadDimV();
     int64_t paddedQk = llvm::alignTo(dqk, mmaDepth);
-    Value queries = makeView("q", h, qLen, dqk, dtype);
-    keys = makeView("k", g, kLen, dqk, dtype);
-    values = makeView("v", g, kLen, dv, dtype);
+    Value queries = makeView("q", h, qLen, dqk, dtype, sequence.qStart);
+    keys = makeView("k", g, kLen, dqk, dtype, sequence.kStart);
+    values = makeView("v", g, kLen, dv, dtype, sequence.kStart);
     keyTile = tileType("k", tileN, "d", paddedQk, dtype);
     valueTile = tileType("k", tileN, "v", dv, dtype);
 
@@ -220,11 +259,13 @@ private:
         builder, loc, rowType(), accType, loop.getResult(0), loop.getResult(1),
         factor, sink, loop.getResult(2));
     if (kernel.getOutputsO())
-      tile::StoreOp::create(builder, loc, finalize.getOutput(),
-                            makeView("o", h, qLen, dv, kernel.getOut()), m0);
+      tile::StoreOp::create(
+          builder, loc, finalize.getOutput(),
+          makeView("o", h, qLen, dv, kernel.getOut(), sequence.qStart), m0);
     if (kernel.getOutputsLse())
       tile::StoreOp::create(builder, loc, finalize.getLse(),
-                            makeView("lse", h, qLen, 1, f32()), m0);
+                            makeView("lse", h, qLen, 1, f32(), sequence.qStart),
+                            m0);
   }
 
   /// Which key tiles the rows of the item see, and in which order.
@@ -233,14 +274,24 @@ private:
                    h,
                    g,
                    m0,
+                   sequence.qLen,
+                   sequence.kLen,
                    function.arguments["q_len"],
                    function.arguments["k_len"],
                    offset,
                    tileM};
     if (!isListed())
       return placeKeyTiles(builder, kernel, *inliner, tile, tileN);
-    BlockListView list(builder, kernel, function.arguments["block_list"], tile,
-                       tileN);
+    QueryTile listedTile = tile;
+    // Of a tile past the end there may be no list.
+    if (isRagged(kernel))
+      listedTile.m0 = arith::SelectOp::create(
+          builder, loc,
+          arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, m0,
+                                tile.qLen),
+          m0, constant(0));
+    BlockListView list(builder, kernel, function.arguments["block_list"],
+                       listedTile, tileN);
     listed = list.getElements();
     auto keys = [&](Value tiles) -> Value {
       return arith::MulIOp::create(builder, loc, tiles, constant(tileN));
@@ -255,6 +306,7 @@ private:
     places.shifts = {sub(places.begin, places.fullEnd),
                      keys(sub(list.getTiles(), full))};
     places.partial = places.full = 1;
+    dropBlankTiles(builder, kernel, tile, places);
     return places;
   }
 
@@ -329,22 +381,14 @@ private:
   /// The positions b, h, g, i, q, k, q_len, k_len that mask and score see.
   SmallVector<Value> positions(OpBuilder &nested, Value row, Value key) {
     Value q = arith::AddIOp::create(nested, loc, row, offset);
-    return {b,
-            h,
-            g,
-            row,
-            q,
-            key,
-            function.arguments["q_len"],
-            function.arguments["k_len"]};
+    return {b, h, g, row, q, key, sequence.qLen, sequence.kLen};
   }
 
   /// The slope, and the shift of a row.
   SmallVector<Value> inlineRamp(ir::RampOp ramp, OpBuilder &nested, Value row) {
     Value q = arith::AddIOp::create(nested, loc, row, offset);
     return inliner->inlineRule(nested, ramp.getBody(),
-                               {b, h, g, row, q, function.arguments["q_len"],
-                                function.arguments["k_len"]},
+                               {b, h, g, row, q, sequence.qLen, sequence.kLen},
                                RuleInliner::Scope::Row);
   }
 
@@ -382,9 +426,8 @@ private:
     Block *block =
         builder.createBlock(&op.getBody(), {}, {i32, i32}, {loc, loc});
     Value key = block->getArgument(1);
-    Value visible =
-        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, key,
-                              function.arguments["k_len"]);
+    Value visible = arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::slt, key, sequence.kLen);
     if (ir::MaskOp mask = kernel.getMask()) {
       Value shown =
           inliner->inlineRule(builder, mask.getBody(),
@@ -406,8 +449,11 @@ private:
   std::optional<RuleInliner> inliner;
   /// Of the work item being built.
   Value b, h, g, m0, offset, factor, keys, values;
+  Sequence sequence;
   Value slope;  ///< of the ramp; null without one
   Value listed; ///< elements of its block list; null without one
+  /// Rows from the first of a batch entry to that of the next, by tensor.
+  llvm::StringMap<Value> rowsApart;
   ValType keyTile, valueTile;
 };
 
@@ -425,9 +471,10 @@ LogicalResult verifyLowerable(ir::KernelOp kernel) {
   for (auto tensor : kernel.getBody().getOps<ir::TensorOp>())
     for (unsigned axis = 0; axis < tensor.getDims().size(); ++axis) {
       ir::DimKind kind = tensor.getDim(axis).getKind();
-      if (kind == ir::DimKind::TotalQ || kind == ir::DimKind::TotalK)
+      if ((kind == ir::DimKind::TotalQ || kind == ir::DimKind::TotalK) &&
+          kernel.getBatch() != ir::Batch::Varlen)
         return tensor.emitError()
-               << "expected no ragged dimension with dense batches, found '"
+               << "expected ragged dimensions with varlen batches only, found '"
                << ir::stringifyDimKind(kind) << "'";
     }
   return success();

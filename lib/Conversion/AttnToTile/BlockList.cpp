@@ -55,7 +55,21 @@ KeyTileBuilder::Places attn::placeKeyTiles(OpBuilder &builder,
   bounds.visible.assign(pairs.take_front(2 * rule.getVisible()));
   bounds.hidden.assign(pairs.drop_front(2 * rule.getVisible()));
   KeyTileBuilder tiles(builder, loc, tileKeys);
-  return tiles.place(tiles.classify(bounds));
+  KeyTileBuilder::Places places = tiles.place(tiles.classify(bounds));
+  dropBlankTiles(builder, kernel, tile, places);
+  return places;
+}
+
+void attn::dropBlankTiles(OpBuilder &builder, ir::KernelOp kernel,
+                          const QueryTile &tile,
+                          KeyTileBuilder::Places &places) {
+  if (!isRagged(kernel))
+    return;
+  Location loc = kernel.getLoc();
+  Value hasRows = arith::CmpIOp::create(builder, loc, CmpIPredicate::slt,
+                                        tile.m0, tile.qLen);
+  for (Value *end : {&places.end, &places.fullEnd})
+    *end = arith::SelectOp::create(builder, loc, hasRows, *end, places.begin);
 }
 
 static bool isListedBy(ir::BoundsOp bounds, ir::DimKind kind) {
@@ -117,7 +131,7 @@ BlockListView::BlockListView(OpBuilder &builder, ir::KernelOp kernel,
     : builder(builder), loc(kernel.getLoc()) {
   Scalars emit{builder, loc};
   ir::BoundsOp bounds = kernel.getBounds();
-  tiles = emit.ceilDiv(tile.kLen, tileKeys);
+  tiles = emit.ceilDiv(tile.mostKeys, tileKeys);
   // In 64 bits (contract C10).
   Value number = emit.constant(0, 64);
   auto addAxis = [&](Value index, Value size) {
@@ -130,7 +144,7 @@ BlockListView::BlockListView(OpBuilder &builder, ir::KernelOp kernel,
   if (isListedBy(bounds, ir::DimKind::KvHeads))
     addAxis(tile.g, emit.constant(kernel.getKvHeads(), 64));
   addAxis(emit.create<arith::DivUIOp>(tile.m0, emit.constant(tile.rows)),
-          emit.widen(emit.ceilDiv(tile.qLen, tile.rows)));
+          emit.widen(emit.ceilDiv(tile.mostRows, tile.rows)));
   Value words = emit.widen(emit.add(tiles, emit.constant(headerWords)));
   begin = emit.address(memory, emit.mul(number, words));
 }
@@ -234,6 +248,7 @@ void ListBuilder::declareInputs() {
     function.declare("batch", i32);
   function.declare("q_len", i32);
   function.declare("k_len", i32);
+  declareSequences(function, kernel, builder.getContext());
   for (Operation *symbol : symbols) {
     if (auto param = dyn_cast<ir::ParamOp>(symbol))
       function.declareParam(param);
@@ -484,8 +499,8 @@ void ListBuilder::emitItem(Value item) {
   ir::BoundsOp bounds = kernel.getBounds();
   Value zero = emit.constant(0);
   Value group = emit.constant(kernel.getGroupSize());
-  tile.qLen = function.arguments["q_len"];
-  tile.kLen = function.arguments["k_len"];
+  tile.mostRows = function.arguments["q_len"];
+  tile.mostKeys = function.arguments["k_len"];
   tile.rows = tileRows;
   tile.m0 = emit.mul(split(tiles), emit.constant(tileRows));
   tile.h = tile.g = zero;
@@ -497,6 +512,10 @@ void ListBuilder::emitItem(Value item) {
     tile.h = emit.mul(tile.g, group);
   }
   tile.b = isListedBy(bounds, ir::DimKind::Batch) ? item : zero;
+  Sequence sequence = readSequence(builder, kernel, function, tile.b);
+  tile.qLen = sequence.qLen;
+  tile.kLen = sequence.kLen;
+  inliner.emplace(kernel, function, sequence);
   tile.offset = kernel.getAlign() == ir::Align::BottomRight
                     ? emit.sub(tile.kLen, tile.qLen)
                     : zero;
@@ -525,9 +544,6 @@ void ListBuilder::emitItem(Value item) {
 
 void ListBuilder::build() {
   createFunction();
-  inliner.emplace(kernel, function.params, function.tensors,
-                  function.arguments.lookup("batch"),
-                  function.arguments["q_len"], function.arguments["k_len"]);
   Type i32 = builder.getI32Type();
   auto toI32 = [&](Value index) -> Value {
     return arith::IndexCastOp::create(builder, loc, i32, index);

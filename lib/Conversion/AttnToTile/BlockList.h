@@ -31,6 +31,8 @@ namespace attn {
 struct QueryTile {
   mlir::Value b, h, g, m0; ///< m0: the first row
   mlir::Value qLen, kLen;
+  /// Of the longest sequences: how many tiles there may be.
+  mlir::Value mostRows, mostKeys;
   mlir::Value offset; ///< what makes a row a position
   int64_t rows;
 };
@@ -42,6 +44,10 @@ KeyTileBuilder::Places placeKeyTiles(mlir::OpBuilder &builder,
                                      const QueryTile &tile, int64_t tileKeys);
 
 /// Where the list of a query tile is.
+/// A tile past the end of its sequence has no key tiles either.
+void dropBlankTiles(mlir::OpBuilder &builder, ir::KernelOp kernel,
+                    const QueryTile &tile, KeyTileBuilder::Places &places);
+
 class BlockListView {
 public:
   BlockListView(mlir::OpBuilder &builder, ir::KernelOp kernel,

@@ -41,7 +41,7 @@ void RuleInliner::inlineOp(OpBuilder &builder, Operation &op,
 }
 
 Value RuleInliner::emitParam(OpBuilder &builder, ir::GetParamOp op) {
-  Value argument = params.lookup(op.getParam());
+  Value argument = function.params.lookup(op.getParam());
   if (!op.getType().isInteger(1))
     return argument;
   // A bool travels as an i32, 0 or 1.
@@ -56,27 +56,49 @@ Value RuleInliner::extent(OpBuilder &builder, Location loc, ir::DimAttr dim) {
   auto constant = [&](int64_t value) -> Value {
     return arith::ConstantIntOp::create(builder, loc, i64, value);
   };
-  auto widen = [&](Value value) -> Value {
-    return arith::ExtSIOp::create(builder, loc, i64, value);
+  auto argument = [&](StringRef name) -> Value {
+    return arith::ExtSIOp::create(builder, loc, i64,
+                                  function.arguments.lookup(name));
   };
   switch (dim.getKind()) {
   case ir::DimKind::Literal:
     return constant(dim.getSize());
   case ir::DimKind::Batch:
-    return widen(batch);
+    return argument("batch");
   case ir::DimKind::Heads:
     return constant(kernel.getHeads());
   case ir::DimKind::KvHeads:
     return constant(kernel.getKvHeads());
   case ir::DimKind::QLen:
-    return widen(qLen);
+    return argument("q_len");
   case ir::DimKind::KLen:
-    return widen(kLen);
+    return argument("k_len");
   case ir::DimKind::TotalQ:
+    return argument("total_q");
   case ir::DimKind::TotalK:
-    break;
+    return argument("total_k");
   }
-  llvm_unreachable("ragged dimensions are refused before");
+  llvm_unreachable("all kinds are covered");
+}
+
+/// Indices stay in their own sequence, whatever the tensor holds for others.
+Value RuleInliner::inSequence(OpBuilder &builder, Location loc,
+                              ir::DimKind kind, Value index) {
+  bool isQuery = kind == ir::DimKind::TotalQ;
+  if (!isQuery && kind != ir::DimKind::TotalK)
+    return index;
+  auto widen = [&](Value value) -> Value {
+    return arith::ExtSIOp::create(builder, loc, builder.getI64Type(), value);
+  };
+  Type i64 = builder.getI64Type();
+  Value one = arith::ConstantIntOp::create(builder, loc, i64, 1);
+  Value zero = arith::ConstantIntOp::create(builder, loc, i64, 0);
+  Value last = arith::SubIOp::create(
+      builder, loc, widen(isQuery ? sequence.qLen : sequence.kLen), one);
+  index = arith::MinSIOp::create(builder, loc, index, last);
+  index = arith::MaxSIOp::create(builder, loc, index, zero);
+  return arith::AddIOp::create(
+      builder, loc, index, widen(isQuery ? sequence.qStart : sequence.kStart));
 }
 
 /// Brings an element as stored to the type that attn.read gives.
@@ -100,17 +122,22 @@ Value RuleInliner::emitRead(OpBuilder &builder, ir::ReadOp op,
                             ValueRange indices, Scope scope) {
   Location loc = op.getLoc();
   ir::TensorOp tensor = tensorOf(op);
-  // Without a batch entry or a query row nothing is launched, so that k_len is
-  // the only extent of 0. Such a tensor has no address; its elements are 0.
-  bool mayBeEmpty = false;
-  for (unsigned axis = 0; axis < tensor.getDims().size(); ++axis)
-    mayBeEmpty |= tensor.getDim(axis).getKind() == ir::DimKind::KLen;
-  if (!mayBeEmpty || scope == Scope::Key)
+  // Without a batch entry or a query row nothing is launched, so that k_len and
+  // total_k are the only extents of 0. Such a tensor has no address; its
+  // elements are 0.
+  Value keys;
+  for (unsigned axis = 0; axis < tensor.getDims().size(); ++axis) {
+    ir::DimKind kind = tensor.getDim(axis).getKind();
+    if (kind == ir::DimKind::KLen || kind == ir::DimKind::TotalK)
+      keys = function.arguments.lookup(kind == ir::DimKind::KLen ? "k_len"
+                                                                 : "total_k");
+  }
+  if (!keys || scope == Scope::Key)
     return emitLoad(builder, op, indices);
   Value none =
       arith::ConstantIntOp::create(builder, loc, builder.getI32Type(), 0);
   Value hasKeys = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt,
-                                        kLen, none);
+                                        keys, none);
   auto guarded = scf::IfOp::create(
       builder, loc, hasKeys,
       [&](OpBuilder &nested, Location) {
@@ -141,6 +168,7 @@ Value RuleInliner::emitLoad(OpBuilder &builder, ir::ReadOp op,
     Value size = extent(builder, loc, tensor.getDim(axis));
     if (index.getType() != i64)
       index = arith::ExtSIOp::create(builder, loc, i64, index);
+    index = inSequence(builder, loc, tensor.getDim(axis).getKind(), index);
     Value last = arith::SubIOp::create(builder, loc, size, one);
     index = arith::MinSIOp::create(builder, loc, index, last);
     index = arith::MaxSIOp::create(builder, loc, index, zero);
@@ -153,7 +181,7 @@ Value RuleInliner::emitLoad(OpBuilder &builder, ir::ReadOp op,
   if (stored.isInteger())
     memory = builder.getIntegerType(
         stored.isInteger(1) ? 8 : stored.getIntOrFloatBitWidth());
-  Value base = tensors.lookup(op.getTensor());
+  Value base = function.tensors.lookup(op.getTensor());
   Value address =
       LLVM::GEPOp::create(builder, loc, base.getType(), memory, base, offset);
   auto load = LLVM::LoadOp::create(

@@ -8,7 +8,7 @@
 #ifndef ATTN_LIB_CONVERSION_ATTNTOTILE_RULEINLINER_H
 #define ATTN_LIB_CONVERSION_ATTNTOTILE_RULEINLINER_H
 
-#include "attn/Dialect/Attn/IR/Attn.h"
+#include "Sequences.h"
 #include "mlir/IR/IRMapping.h"
 
 namespace attn {
@@ -17,13 +17,11 @@ namespace attn {
 /// tensor reads become clamped loads.
 class RuleInliner {
 public:
-  /// `params` and `tensors` give the kernel's argument for each name, `batch`,
-  /// `qLen` and `kLen` the extents that dimensions may have.
-  RuleInliner(ir::KernelOp kernel, llvm::StringMap<mlir::Value> params,
-              llvm::StringMap<mlir::Value> tensors, mlir::Value batch,
-              mlir::Value qLen, mlir::Value kLen)
-      : kernel(kernel), params(std::move(params)), tensors(std::move(tensors)),
-        batch(batch), qLen(qLen), kLen(kLen) {}
+  /// Rules read the arguments of `function`, and the ragged dimensions of
+  /// tensors where the rows of `sequence` are.
+  RuleInliner(ir::KernelOp kernel, const KernelFunction &function,
+              const Sequence &sequence)
+      : kernel(kernel), function(function), sequence(sequence) {}
 
   /// Where a rule is evaluated: for a key, so that there is one, or for a whole
   /// row or work item, also where k_len is 0.
@@ -52,9 +50,13 @@ private:
   mlir::Value emitRead(mlir::OpBuilder &builder, ir::ReadOp op,
                        mlir::ValueRange indices, Scope scope);
 
+  /// The place along a ragged dimension of index `index` of the sequence.
+  mlir::Value inSequence(mlir::OpBuilder &builder, mlir::Location loc,
+                         ir::DimKind kind, mlir::Value index);
+
   ir::KernelOp kernel;
-  llvm::StringMap<mlir::Value> params, tensors;
-  mlir::Value batch, qLen, kLen;
+  const KernelFunction &function;
+  Sequence sequence;
 };
 
 } // namespace attn

@@ -32,6 +32,13 @@ Rows rowsFrom(OpBuilder &builder, Location loc, tile::ViewType type,
   return {address, view[1], count};
 }
 
+/// Of a ragged view, for tensor copies: how many rows there are. Null for
+/// others, whose map knows it.
+Value rowsOfSequence(Value view, ValueRange lowered) {
+  auto make = view.getDefiningOp<tile::MakeViewOp>();
+  return make && make.getRagged() ? lowered[2] : Value();
+}
+
 Value constant(OpBuilder &builder, Location loc, int64_t value) {
   return arith::ConstantIntOp::create(builder, loc, builder.getI32Type(),
                                       value);
@@ -201,9 +208,10 @@ struct PutPattern : WarpPattern<pipe::PutOp> {
         builder, loc, full, slot,
         cast<warp::BufferType>(ring.getType()).getSlotBytes());
     auto open = op.getChannel().getDefiningOp<pipe::OpenOp>();
+    ValueRange view = adaptor.getView();
     warp::TmaLoadOp::create(builder, loc, ring, slot, open.getMap(),
-                            op.getRow(), adaptor.getView()[3],
-                            adaptor.getView()[4], full, slot);
+                            op.getRow(), view[3], view[4],
+                            rowsOfSequence(op.getView(), view), full, slot);
   }
 
   /// One thread of a role that feeds itself starts the copy. A put that is
@@ -323,9 +331,10 @@ struct DrainPattern : WarpPattern<pipe::DrainOp> {
       warp::FenceAsyncOp::create(rewriter, loc);
     meet();
     if (map) {
+      ValueRange lowered = adaptor.getView();
       warp::TmaStoreOp::create(rewriter, loc, ring, slot, map, op.getRow(),
-                               adaptor.getView()[3], adaptor.getView()[4],
-                               warps);
+                               lowered[3], lowered[4],
+                               rowsOfSequence(op.getView(), lowered), warps);
     } else {
       warp::CopyOutOp::create(rewriter, loc, ring, slot, rows.address,
                               rows.stride, rows.count, view.getColumns(), warps,

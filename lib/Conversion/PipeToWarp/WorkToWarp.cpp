@@ -23,10 +23,15 @@ public:
   WorkLoop(tile::ForWorkOp work, ValueRange mail,
            ConversionPatternRewriter &builder)
       : work(work), mail(mail), builder(builder), loc(work.getLoc()) {
-    Value rounded = add(work.getRows(), constant(work.getStep() - 1));
-    tiles = div(rounded, constant(work.getStep()));
-    perBatch = mul(tiles, work.getHeads());
-    total = mul(perBatch, work.getBatch());
+    if (work.getStarts()) {
+      tiles = firstTile(work.getBatch(), work.getRows());
+      allHeads = work.getHeads();
+    } else {
+      Value rounded = add(work.getRows(), constant(work.getStep() - 1));
+      tiles = div(rounded, constant(work.getStep()));
+      allHeads = mul(work.getHeads(), work.getBatch());
+    }
+    total = mul(tiles, allHeads);
     block = hardware(gpu::BlockIdOp::create(builder, loc, gpu::Dimension::x));
     grid = hardware(gpu::GridDimOp::create(builder, loc, gpu::Dimension::x));
   }
@@ -240,29 +245,81 @@ private:
 
   /// Batch entry, head and first row.
   SmallVector<Value> position(Value item) {
-    return work.getTogether() ? positionInSection(item) : positionInHead(item);
+    auto [batch, head, tile] =
+        work.getTogether() ? placeInSection(item) : placeInHead(item);
+    Value step = constant(work.getStep());
+    if (!work.getStarts())
+      return {batch, head, mul(tile, step)};
+    Value sequence = sequenceOf(tile);
+    Value first = firstTile(sequence, startOf(sequence));
+    return {sequence, head, mul(sub(tile, first), step)};
   }
   static constexpr int64_t coordinates = 3;
 
+  /// Of a packed sequence that begins at row `start`.
+  Value firstTile(Value sequence, Value start) {
+    return add(div(start, constant(work.getStep())), sequence);
+  }
+  Value startOf(Value sequence) {
+    Value address =
+        LLVM::GEPOp::create(builder, loc, work.getStarts().getType(),
+                            builder.getI32Type(), work.getStarts(), sequence);
+    return LLVM::LoadOp::create(builder, loc, builder.getI32Type(), address,
+                                /*alignment=*/4, /*isVolatile=*/false,
+                                /*isNonTemporal=*/false, /*isInvariant=*/true);
+  }
+
+  /// The last sequence whose first tile is not behind `tile`, by bisection.
+  Value sequenceOf(Value tile) {
+    Type i32 = builder.getI32Type();
+    auto bisect =
+        scf::WhileOp::create(builder, loc, TypeRange{i32, i32},
+                             ValueRange{constant(0), work.getBatch()});
+    OpBuilder::InsertionGuard guard(builder);
+    Block *before =
+        builder.createBlock(&bisect.getBefore(), {}, {i32, i32}, {loc, loc});
+    Value next = add(before->getArgument(0), constant(1));
+    scf::ConditionOp::create(
+        builder, loc,
+        compare(arith::CmpIPredicate::slt, next, before->getArgument(1)),
+        before->getArguments());
+    Block *after =
+        builder.createBlock(&bisect.getAfter(), {}, {i32, i32}, {loc, loc});
+    Value low = after->getArgument(0), high = after->getArgument(1);
+    Value middle = div(add(low, high), constant(2));
+    Value isBehind = compare(arith::CmpIPredicate::sgt,
+                             firstTile(middle, startOf(middle)), tile);
+    scf::YieldOp::create(
+        builder, loc,
+        ValueRange{
+            arith::SelectOp::create(builder, loc, isBehind, low, middle),
+            arith::SelectOp::create(builder, loc, isBehind, middle, high)});
+    return bisect.getResult(0);
+  }
+
+  /// Packed sequences are one batch entry, and their tiles those of one.
+  struct Place {
+    Value batch, head, tile;
+  };
+
   /// Items are numbered with the row tile fastest and descending: blocks that
   /// run together share keys and values, and the longest items of a head come
-  /// first.
-  SmallVector<Value> positionInHead(Value item) {
+  /// first. Divisions by the same number are cheap, registers are not.
+  Place placeInHead(Value item) {
+    Value perBatch = mul(tiles, work.getHeads());
     Value head = rem(div(item, tiles), work.getHeads());
     Value tile = sub(sub(tiles, constant(1)), rem(item, tiles));
-    Value batch = div(item, perBatch);
-    return {batch, head, mul(tile, constant(work.getStep()))};
+    return {div(item, perBatch), head, tile};
   }
 
   /// Sections of `together` heads; in one, the last tile of every head, then
   /// the one before, and so on. The last section may be smaller.
-  SmallVector<Value> positionInSection(Value item) {
+  Place placeInSection(Value item) {
     Value together = work.getTogether();
     Value perSection = mul(tiles, together);
     Value section = div(item, perSection);
     Value firstHead = mul(section, together);
     Value inSection = sub(item, mul(section, perSection));
-    Value allHeads = mul(work.getBatch(), work.getHeads());
     Value count = arith::MinSIOp::create(builder, loc, together,
                                          sub(allHeads, firstHead));
     // Past the last item there is no section.
@@ -270,16 +327,17 @@ private:
     Value fromLast = div(inSection, count);
     Value head = add(firstHead, sub(inSection, mul(fromLast, count)));
     Value batch = div(head, work.getHeads());
-    Value tile = sub(sub(tiles, constant(1)), fromLast);
     return {batch, sub(head, mul(batch, work.getHeads())),
-            mul(tile, constant(work.getStep()))};
+            sub(sub(tiles, constant(1)), fromLast)};
   }
 
   tile::ForWorkOp work;
   ValueRange mail;
   ConversionPatternRewriter &builder;
   Location loc;
-  Value tiles, perBatch, total, block, grid;
+  /// Tiles of a head; the sequences of a packed batch are one behind the other.
+  Value tiles;
+  Value allHeads, total, block, grid;
   scf::ForOp strided;
   scf::WhileOp claimed;
   /// Of the iteration at hand.

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Patterns.h"
+#include "attn/Layout/RaggedMap.h"
 
 using namespace mlir;
 using namespace attn::warp;
@@ -172,6 +173,19 @@ struct CpAsyncArriveLowering : WarpPattern<CpAsyncArriveOp> {
   }
 };
 
+/// Where a tensor copy begins that begins at `row`. The column comes first and
+/// is left open.
+template <typename Copy>
+SmallVector<Value> coordinatesOf(Emitter &emitter, Copy op, Value row) {
+  if (!op.getRows())
+    return {Value(), row, op.getHead(), op.getBatch()};
+  Value bound = emitter.i32(attn::layout::raggedBound);
+  Value first =
+      arith::SubIOp::create(emitter.builder, emitter.loc, bound, op.getRows());
+  return {Value(), emitter.add(first, row), op.getHead(),
+          emitter.add(op.getBatch(), op.getRows()), bound};
+}
+
 struct TmaLoadLowering : WarpPattern<TmaLoadOp> {
   using WarpPattern::WarpPattern;
 
@@ -185,15 +199,17 @@ struct TmaLoadLowering : WarpPattern<TmaLoadOp> {
     Value barrier =
         barrierAddress(emitter, op.getBarriers().getType(),
                        adaptor.getBarriers().front(), op.getBarrierSlot());
-    for (const Panel &panel : type.getTile().panels())
+    SmallVector<Value> coordinates = coordinatesOf(emitter, op, op.getRow());
+    for (const Panel &panel : type.getTile().panels()) {
+      coordinates[0] = emitter.i32(panel.column);
       NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
           rewriter, op.getLoc(),
           inCluster(emitter, emitter.offset(slot, panel.offset)), op.getMap(),
-          ValueRange{emitter.i32(panel.column), op.getRow(), op.getHead(),
-                     op.getBatch()},
-          barrier, /*im2colOffsets=*/ValueRange(), /*multicastMask=*/Value(),
+          coordinates, barrier, /*im2colOffsets=*/ValueRange(),
+          /*multicastMask=*/Value(),
           /*l2CacheHint=*/Value(), NVVM::TMALoadMode::TILE,
           /*isCTAOnly=*/false, /*group=*/nullptr, /*predicate=*/Value());
+    }
     rewriter.eraseOp(op);
     return success();
   }
@@ -230,14 +246,15 @@ struct TmaStoreLowering : WarpPattern<TmaStoreOp> {
         rewriter, op.getLoc(), rewriter.getI1Type(), /*membermask=*/Value());
     auto branch = scf::IfOp::create(rewriter, op.getLoc(), elected);
     rewriter.setInsertionPoint(branch.thenYield());
+    SmallVector<Value> coordinates =
+        coordinatesOf(emitter, op, emitter.add(op.getRow(), first));
     for (const Panel &panel : type.getTile().panels()) {
+      coordinates[0] = emitter.i32(panel.column);
       Value own = emitter.offset(emitter.offset(slot, panel.offset),
                                  emitter.mul(first, emitter.i32(panel.bytes)),
                                  rewriter.getI8Type());
       NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp::create(
-          rewriter, op.getLoc(), op.getMap(), own,
-          ValueRange{emitter.i32(panel.column), emitter.add(op.getRow(), first),
-                     op.getHead(), op.getBatch()},
+          rewriter, op.getLoc(), op.getMap(), own, coordinates,
           /*l2CacheHint=*/Value(), NVVM::TMAStoreMode::TILE,
           /*predicate=*/Value());
     }

@@ -17,7 +17,7 @@ attn.kernel @bounds attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_he
 // -----
 
 attn.kernel @ragged attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, schedule = #attn.schedule<fa2, tile = 128x64, warps = 4, stages = 1>} {
-  // expected-error @below {{expected no ragged dimension with dense batches, found 'total_q'}}
+  // expected-error @below {{expected ragged dimensions with varlen batches only, found 'total_q'}}
   attn.tensor @t : f32 [total_q]
   attn.score raw {
   ^bb0(%s: f32, %b: i32, %h: i32, %g: i32, %i: i32, %q: i32, %k: i32, %q_len: i32, %k_len: i32):

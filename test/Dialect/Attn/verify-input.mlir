@@ -24,18 +24,6 @@ attn.kernel @refused attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_h
 
 // -----
 
-// expected-error @below {{'batch' is varlen, which cannot be lowered yet; legal now: dense}}
-attn.kernel @refused attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, batch = #attn.batch<varlen>} {
-}
-
-// -----
-
-// expected-error @below {{'batch' is padded, which cannot be lowered yet; legal now: dense, with a tensor of lengths that the mask reads}}
-attn.kernel @refused attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, batch = #attn.batch<padded>} {
-}
-
-// -----
-
 // expected-error @below {{'kv' is paged, which cannot be lowered yet; legal now: contiguous}}
 attn.kernel @refused attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, kv = #attn.kv<paged, page = 16>} {
 }
@@ -73,7 +61,7 @@ attn.kernel @refused attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_h
 // -----
 
 // Each field is reported.
-// expected-error @below {{'batch' is varlen}}
 // expected-error @below {{'kv' is paged}}
-attn.kernel @two attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, batch = #attn.batch<varlen>, kv = #attn.kv<paged, page = 16>} {
+// expected-error @below {{'split' is fixed}}
+attn.kernel @two attributes {dtype = bf16, out = bf16, heads = 4 : i64, kv_heads = 2 : i64, head_dim_qk = 64 : i64, head_dim_v = 64 : i64, align = #attn.align<bottom_right>, outputs_o, kv = #attn.kv<paged, page = 16>, split = #attn.split<fixed, value = 512>} {
 }

@@ -120,7 +120,7 @@ gpu.func @f(%n: i32) {
 gpu.module @m {
 gpu.func @f(%n: i32) {
   // expected-error @below {{T11: expected block arguments ('i32', 'i32', 'i32', 'i32'), found ('i32', 'i32', 'i32')}}
-  %0 = "tile.for_work"(%n, %n, %n, %n) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 1>, step = 64 : i64}> ({
+  %0 = "tile.for_work"(%n, %n, %n, %n) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 1>, step = 64 : i64}> ({
   ^bb0(%b: i32, %h: i32, %m0: i32):
     "tile.yield"(%n) : (i32) -> ()
   }) : (i32, i32, i32, i32) -> i32
@@ -309,6 +309,17 @@ gpu.module @m {
 gpu.func @f(%p: !llvm.ptr<1>, %i: i64, %n: i32) {
   // expected-error @below {{T23: expected a head and a batch entry, found 1 indices}}
   %0 = tile.make_view "k" %p[%i] stride %i rows %n at(%n) : !tile.view<64 x bf16>
+  gpu.return
+}
+}
+
+// -----
+
+// T23
+gpu.module @m {
+gpu.func @f(%p: !llvm.ptr<1>, %i: i64, %n: i32) {
+  // expected-error @below {{T23: expected a head and a first row, found 0 indices}}
+  %0 = tile.make_view "k" %p[%i] stride %i rows %n ragged : !tile.view<64 x bf16>
   gpu.return
 }
 }

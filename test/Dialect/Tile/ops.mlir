@@ -6,11 +6,15 @@
 
 // CHECK-LABEL: gpu.func @loops
 gpu.module @kernels {
-gpu.func @loops(%batch: i32, %heads: i32, %rows: i32, %begin: i32, %end: i32, %fb: i32, %fe: i32, %zero: f32, %one: f32) kernel {
+gpu.func @loops(%starts: !llvm.ptr<1>, %batch: i32, %heads: i32, %rows: i32, %begin: i32, %end: i32, %fb: i32, %fe: i32, %zero: f32, %one: f32) kernel {
   // CHECK: tile.for_work (%[[B:.*]], %[[H:.*]], %[[M0:.*]]) in (%{{.*}}, %{{.*}}, %{{.*}}) step 128 {
   // CHECK-NEXT: arith.addi %[[M0]], %[[H]] : i32
   // CHECK-NEXT: }
   tile.for_work (%b, %h, %m0) in (%batch, %heads, %rows) step 128 {
+    %0 = arith.addi %m0, %h : i32
+  }
+  // CHECK: tile.for_work (%{{.*}}, %{{.*}}, %{{.*}}) in (%{{.*}}, %{{.*}}, %{{.*}}) step 128 packed %{{.*}} together %{{.*}} {
+  tile.for_work (%b, %h, %m0) in (%batch, %heads, %rows) step 128 packed %starts together %heads {
     %0 = arith.addi %m0, %h : i32
   }
   // CHECK: %[[SUM:.*]] = tile.for_keys mixed (%{{.*}}) in (%{{.*}}, %{{.*}}) full below %{{.*}} step 64 iter(%[[ACC:.*]] = %{{.*}}) : (f32) {
@@ -48,6 +52,8 @@ gpu.func @memory(%k: !llvm.ptr<1>, %offset: i64, %stride: i64, %k_len: i32, %k0:
                  %ov: !tile.view<128 x bf16>, %lv: !tile.view<1 x f32>) kernel {
   // CHECK: tile.make_view "k" %{{.*}}[%{{.*}}] stride %{{.*}} rows %{{.*}} : <72 x bf16>
   %kv = tile.make_view "k" %k[%offset] stride %stride rows %k_len : !tile.view<72 x bf16>
+  // CHECK: tile.make_view "k" %{{.*}}[%{{.*}}] stride %{{.*}} rows %{{.*}} at(%{{.*}}, %{{.*}}) ragged : <72 x bf16>
+  %rv = tile.make_view "k" %k[%offset] stride %stride rows %k_len at(%k0, %m0) ragged : !tile.view<72 x bf16>
   // CHECK: tile.load %{{.*}}[%{{.*}}] : <72 x bf16> -> <[k:64, d:80] x bf16>
   %K = tile.load %kv[%k0] : !tile.view<72 x bf16> -> !tile.val<[k:64, d:80] x bf16>
   // CHECK: tile.fill %{{.*}} : f32 -> <[q:128, r:4] x f32>

@@ -43,6 +43,8 @@ gpu.func @roles(%map: !llvm.ptr, %out: !llvm.ptr<1>, %stride: i64, %row: i32, %h
       warp.mbar_expect %full[%slot], bytes = 32768 : !warp.barriers<2>
       // CHECK: warp.tma_load %{{.*}}[%{{.*}}], %{{.*}}, (%{{.*}}, %{{.*}}, %{{.*}}) signals %[[FULL]][%{{.*}}] : <2x128x128xbf16>, <2>
       warp.tma_load %k[%slot], %map, (%row, %head, %batch) signals %full[%slot] : !k_buf, !warp.barriers<2>
+      // CHECK: warp.tma_load %{{.*}}[%{{.*}}], %{{.*}}, (%{{.*}}, %{{.*}}, %{{.*}}) of %{{.*}} signals
+      warp.tma_load %k[%slot], %map, (%row, %head, %batch) of %row signals %full[%slot] : !k_buf, !warp.barriers<2>
     }
     // CHECK: warp.cp_async_arrive %[[FULL]][%{{.*}}] : <2>
     warp.cp_async_arrive %full[%slot] : !warp.barriers<2>
@@ -59,6 +61,8 @@ gpu.func @roles(%map: !llvm.ptr, %out: !llvm.ptr<1>, %stride: i64, %row: i32, %h
     %s = warp.wgmma %q[%c0], %k[%slot] depth 128 : !q_buf, !k_buf -> !s
     // CHECK: warp.tma_store %{{.*}}[%{{.*}}], %{{.*}}, (%{{.*}}, %{{.*}}, %{{.*}}), warps = 8 : <1x128x128xbf16>
     warp.tma_store %q[%c0], %map, (%row, %head, %batch), warps = 8 : !q_buf
+    // CHECK: warp.tma_store %{{.*}}[%{{.*}}], %{{.*}}, (%{{.*}}, %{{.*}}, %{{.*}}) of %{{.*}}, warps = 8
+    warp.tma_store %q[%c0], %map, (%row, %head, %batch) of %row, warps = 8 : !q_buf
     // CHECK: warp.tma_store_wait
     warp.tma_store_wait
     // CHECK: warp.turn_pass {barrier = 1 : i64, groups = 2 : i64}

@@ -161,9 +161,6 @@ struct Refusal {
 
 TEST(Compile, RefusesWhereTheFieldIsWritten) {
   const Refusal refusals[] = {
-      {"batch varlen",
-       "case.attn:5:3: error: 'batch' is varlen, which cannot be lowered yet; "
-       "legal now: dense"},
       {"kv paged(page = 16)", "case.attn:5:3: error: 'kv' is paged"},
       {"split 4", "case.attn:5:3: error: 'split' is 4 pieces"},
       {"schedule fa3", "case.attn:5:3: error: 'mma' = wgmma, the default of "

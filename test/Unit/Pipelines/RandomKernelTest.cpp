@@ -30,11 +30,12 @@ using namespace attn::test;
 namespace {
 
 /// Random Q, K and V with the values of a mask's params and tensors.
-Inputs inputsOf(const Problem &problem, const Values &values, Lengths lengths) {
+Inputs inputsOf(const Problem &problem, const Values &values,
+                test::Lengths lengths) {
   InputOptions options;
-  options.batch = batch;
-  options.qLen = lengths.q;
-  options.kLen = lengths.k;
+  options.lengths.batch = batch;
+  options.lengths.qLen = lengths.q;
+  options.lengths.kLen = lengths.k;
   for (const Tensor &tensor : problem.tensors)
     options.tensors.push_back({tensor.name, "zeros"});
   Inputs inputs = makeInputs(problem, options);
@@ -80,7 +81,8 @@ TEST(RandomKernel, AgreesWithTheOracle) {
     listed +=
         package->kernels.back().name.find("_block_list") != std::string::npos;
     // No more queries than keys: tensors are then read inside.
-    for (Lengths lengths : {Lengths{1, 1}, Lengths{40, 100}, Lengths{75, 75}}) {
+    for (test::Lengths lengths :
+         {test::Lengths{1, 1}, test::Lengths{40, 100}, test::Lengths{75, 75}}) {
       SCOPED_TRACE("q_len " + std::to_string(lengths.q) + ", k_len " +
                    std::to_string(lengths.k));
       Values values(random, lengths);

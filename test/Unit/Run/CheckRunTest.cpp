@@ -28,9 +28,9 @@ struct Case {
 CheckResult runCheck(HostDevice &device, const Case &setup = {}) {
   Package package = setup.list ? listPackage(4, 2, 8) : hostPackage(4, 2, 8);
   InputOptions options;
-  options.batch = setup.batch;
-  options.qLen = setup.qLen;
-  options.kLen = setup.kLen;
+  options.lengths.batch = setup.batch;
+  options.lengths.qLen = setup.qLen;
+  options.lengths.kLen = setup.kLen;
   options.layout = setup.layout;
   options.q = setup.q;
   options.k = setup.k;

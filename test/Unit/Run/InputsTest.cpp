@@ -77,8 +77,8 @@ Problem problem() { return hostPackage(4, 2, 8).problem; }
 
 TEST(Inputs, LayoutsHoldTheSameNumbers) {
   InputOptions options;
-  options.qLen = 5;
-  options.kLen = 7;
+  options.lengths.qLen = 5;
+  options.lengths.kLen = 7;
   Problem spec = problem();
   Inputs bshd = makeInputs(spec, options);
   options.layout = TensorLayout::Bhsd;
@@ -103,8 +103,8 @@ TEST(Inputs, LayoutsHoldTheSameNumbers) {
 TEST(Inputs, SlicesAndSharedBatch) {
   Problem spec = problem();
   InputOptions options;
-  options.batch = 3;
-  options.qLen = options.kLen = 5;
+  options.lengths.batch = 3;
+  options.lengths.qLen = options.lengths.kLen = 5;
   options.rowGap = 24;
   options.sharedKv = true;
   Inputs inputs = makeInputs(spec, options);
@@ -124,10 +124,10 @@ TEST(Inputs, Lengths) {
   Problem spec = problem();
   InputOptions options;
   Inputs inputs = makeInputs(spec, options);
-  EXPECT_EQ(inputs.batch, 2);
-  EXPECT_EQ(inputs.qLen, 512);
-  EXPECT_EQ(inputs.kLen, 512);
-  options.qLen = (int64_t(1) << 30) + 1;
+  EXPECT_EQ(inputs.lengths.batch, 2);
+  EXPECT_EQ(inputs.lengths.qLen, 512);
+  EXPECT_EQ(inputs.lengths.kLen, 512);
+  options.lengths.qLen = (int64_t(1) << 30) + 1;
   EXPECT_EQ(messageOf([&] { makeInputs(spec, options); }),
             "--q-len = 1073741825: allowed 0 .. 1073741824");
 }
@@ -239,45 +239,100 @@ TEST(Inputs, FilesGiveLengths) {
   writeNpy(path, {2, 3, 2, 8}, values.data());
   Problem spec = problem();
   InputOptions options;
-  options.qLen = 4;
+  options.lengths.qLen = 4;
   options.k.file = path;
   Inputs inputs = makeInputs(spec, options);
-  EXPECT_EQ(inputs.kLen, 3);
+  EXPECT_EQ(inputs.lengths.kLen, 3);
   ASSERT_EQ(inputs.notes.size(), 1u); // rounded from f32
   EXPECT_EQ(loadElement(DType::BF16, inputs.k.bytes.data(),
                         inputs.k.geometry.offset(1, 1, 2) + 7),
             95);
-  options.kLen = 5;
+  options.lengths.kLen = 5;
   EXPECT_NE(messageOf([&] { makeInputs(spec, options); }).find("(2, 3, 2, 8)"),
             std::string::npos);
   options.layout = TensorLayout::Bhsd;
-  options.kLen.reset();
+  options.lengths.kLen.reset();
   EXPECT_NE(messageOf([&] { makeInputs(spec, options); }).find("(2, 3, 2, 8)"),
             std::string::npos);
   std::remove(path.c_str());
 }
 
-TEST(Inputs, UnsupportedBatches) {
+TEST(Inputs, PackedSequences) {
   Problem spec = problem();
   spec.batch = BatchKind::Varlen;
-  EXPECT_EQ(messageOf([&] { makeInputs(spec, {}); }),
-            "batch: attn-run makes dense batches; the spec asks for padded or "
-            "varlen. A mask may read the lengths from a tensor: k < "
-            "length[b]");
+  InputOptions options;
+  options.lengths.qLens = {2, 0, 3};
+  options.lengths.kLens = {4, 5, 1};
+  Inputs packed = makeInputs(spec, options);
+  EXPECT_EQ(packed.lengths.totalQ, 5);
+  EXPECT_EQ(packed.lengths.qLen, 3);
+  EXPECT_EQ(packed.k.geometry.starts, (std::vector<int64_t>{0, 4, 9}));
+  EXPECT_EQ(packed.k.geometry.elements, 10 * 2 * 8);
+  EXPECT_EQ(packed.arguments().totalK, 10);
+  EXPECT_EQ(packed.launch().sequences[2].kStart, 9);
+  // The same numbers wherever a sequence lies.
+  options.lengths.packing = KvPacking::Batch;
+  Inputs apart = makeInputs(spec, options);
+  EXPECT_EQ(apart.lengths.totalK, 0);
+  options.lengths.packing = KvPacking::Gaps;
+  Inputs gaps = makeInputs(spec, options);
+  EXPECT_EQ(gaps.k.geometry.starts, (std::vector<int64_t>{0, 7, 15}));
+  for (const Inputs *other : {&apart, &gaps})
+    for (int64_t b = 0; b < 3; ++b)
+      for (int64_t s = 0; s < packed.k.geometry.rows(b); ++s)
+        EXPECT_EQ(loadElement(DType::BF16, packed.k.bytes.data(),
+                              packed.k.geometry.offset(b, 1, s) + 7),
+                  loadElement(DType::BF16, other->k.bytes.data(),
+                              other->k.geometry.offset(b, 1, s) + 7));
+}
+
+TEST(Inputs, LengthsThatDoNotBelongTogether) {
+  Problem spec = problem();
+  auto message = [&](auto change) {
+    InputOptions options;
+    change(options.lengths);
+    return messageOf([&] { makeInputs(spec, options); });
+  };
+  EXPECT_EQ(message([](LengthOptions &l) { l.qLens = {1}; }),
+            "--q-lens, --k-lens: the spec has a dense batch, expected --q-len, "
+            "--k-len; or `batch varlen` or `batch padded` in the spec");
+  EXPECT_EQ(message([](LengthOptions &l) { l.packing = KvPacking::Gaps; }),
+            "--kv-packing: the spec has no `batch varlen`");
+  spec.batch = BatchKind::Varlen;
+  EXPECT_EQ(message([](LengthOptions &l) {
+              l.qLens = {1, 2};
+              l.kLens = {1};
+            }),
+            "--k-lens: 1 lengths, expected 2, as many as --q-lens has");
+  EXPECT_EQ(message([](LengthOptions &l) {
+              l.qLens = {1, 2};
+              l.batch = 3;
+            }),
+            "--batch = 3: expected 2, as many as there are lengths");
+  EXPECT_EQ(message([](LengthOptions &l) {
+              l.qLens = {1 << 30, 1};
+              l.kLens = {1, 1};
+            }),
+            "the sum of --q-lens = 1073741825: allowed 0 .. 1073741824");
+  EXPECT_EQ(messageOf([] { parseLengths("--q-lens", "1,,2"); }),
+            "--q-lens=1,,2: expected lengths with commas between them, found "
+            "''");
+  EXPECT_EQ(messageOf([] { parseLengths("--q-lens", "-1"); }),
+            "--q-lens = -1: allowed 0 .. 1073741824");
 }
 
 TEST(Bench, CountsVisiblePairs) {
   Problem spec = problem();
   InputOptions options;
-  options.batch = 3;
-  options.qLen = 10;
-  options.kLen = 10;
+  options.lengths.batch = 3;
+  options.lengths.qLen = 10;
+  options.lengths.kLen = 10;
   Inputs inputs = makeInputs(spec, options);
   PairCount count = countVisiblePairs(inputs.launch());
   EXPECT_TRUE(count.exact);
   EXPECT_EQ(count.pairs, 3 * 4 * 55);
   // Middle rows of equal stretches are exact for a triangle but for rounding.
-  options.qLen = options.kLen = 4096;
+  options.lengths.qLen = options.lengths.kLen = 4096;
   inputs = makeInputs(spec, options);
   count = countVisiblePairs(inputs.launch(), /*maxEvaluations=*/1 << 18);
   EXPECT_FALSE(count.exact);
@@ -287,7 +342,7 @@ TEST(Bench, CountsVisiblePairs) {
 TEST(Bench, ReportsTheRoofline) {
   Package package = hostPackage(4, 2, 8);
   InputOptions options;
-  options.qLen = options.kLen = 16;
+  options.lengths.qLen = options.lengths.kLen = 16;
   Inputs inputs = makeInputs(package.problem, options);
   HostDevice device;
   LoadedPackage loaded(package, device);
@@ -307,7 +362,7 @@ TEST(Bench, ReportsTheRoofline) {
 TEST(Bench, TimesThePlanApart) {
   Package package = listPackage(4, 2, 8);
   InputOptions options;
-  options.qLen = options.kLen = 16;
+  options.lengths.qLen = options.lengths.kLen = 16;
   Inputs inputs = makeInputs(package.problem, options);
   HostDevice device;
   LoadedPackage loaded(package, device);

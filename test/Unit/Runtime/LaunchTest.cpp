@@ -241,7 +241,7 @@ TEST(Launch, OutputsThatTheSpecLacks) {
 
 TEST(Launch, LengthArrays) {
   EXPECT_EQ(refusal([](LaunchArguments &a) { a.kLens = 16; }),
-            "k_lens: bound, but the spec does not say `batch padded`");
+            "k_lens: bound, but the spec says `batch dense`");
   Package package = smallPackage();
   package.problem.batch = BatchKind::Padded;
   EXPECT_EQ(refusal([](LaunchArguments &) {}, package),
@@ -249,12 +249,51 @@ TEST(Launch, LengthArrays) {
             "`batch padded`");
 }
 
-TEST(Launch, FormatsOfLaterReleases) {
+TEST(Launch, PackedSequences) {
   Package package = smallPackage();
   package.problem.batch = BatchKind::Varlen;
   EXPECT_EQ(refusal([](LaunchArguments &) {}, package),
-            "batch = varlen: this runtime launches dense and padded batches");
-  package.problem.batch = BatchKind::Dense;
+            "cu_seqlens_q: not bound, expected i32[batch + 1] because the spec "
+            "says `batch varlen`");
+  auto packed = [](LaunchArguments &a) {
+    a.cuSeqlensQ = 16;
+    a.totalQ = a.batch * a.qLen;
+  };
+  auto refusalWith = [&](auto change) {
+    return refusal(
+        [&](LaunchArguments &a) {
+          packed(a);
+          change(a);
+        },
+        package);
+  };
+  EXPECT_EQ(refusalWith([](LaunchArguments &) {}),
+            "cu_seqlens_k and k_lens: neither is bound, expected at least one "
+            "because the spec says `batch varlen`");
+  EXPECT_EQ(refusalWith([](LaunchArguments &a) { a.qLens = 16; }),
+            "q_lens: bound, but the spec says `batch varlen`");
+  EXPECT_EQ(refusalWith([](LaunchArguments &a) { a.cuSeqlensQ = 18; }),
+            "cu_seqlens_q: the address is not a multiple of 4 bytes");
+  EXPECT_EQ(refusalWith([](LaunchArguments &a) {
+              a.kLens = 16;
+              a.totalK = 5;
+            }),
+            "total_k = 5: expected 0 without cu_seqlens_k");
+  EXPECT_EQ(refusalWith([](LaunchArguments &a) {
+              a.kLens = 16;
+              a.totalQ = a.qLen - 1;
+            }),
+            "q_len = 200: expected the length of the longest sequence, at most "
+            "total_q = 199");
+  EXPECT_EQ(refusalWith([](LaunchArguments &a) {
+              a.kLens = 16;
+              a.totalQ = (int64_t(1) << 30) + 1;
+            }),
+            "total_q = 1073741825: allowed 0 .. 1073741824");
+}
+
+TEST(Launch, FormatsOfLaterReleases) {
+  Package package = smallPackage();
   package.problem.kv = KvKind::Paged;
   EXPECT_EQ(refusal([](LaunchArguments &) {}, package),
             "kv = paged: this runtime launches contiguous keys and values");

@@ -151,7 +151,7 @@ TEST(Package, MalformedFields) {
             "number");
   EXPECT_EQ(kernel([](json &k) { k["work_items"][0] = "q_heads"; }),
             "malformed package: kernels[0].work_items[0]: expected batch, "
-            "heads, kv_heads, q_len or k_len, found 'q_heads'");
+            "heads, kv_heads, q_len, k_len or total_q, found 'q_heads'");
   EXPECT_EQ(kernel([](json &k) { k["work_items"][2]["ceildiv"][1] = 0; }),
             "malformed package: kernels[0].work_items[2].ceildiv[1]: expected "
             "1 .. 2147483647, found 0");
@@ -341,7 +341,7 @@ TEST(Package, RolesThatDoNotBelongTogether) {
   EXPECT_EQ(listMessageAfter(
                 [](json &k) { k[1]["buffer_bytes"][0]["times"][0] = "rows"; }),
             second + ".buffer_bytes[0].times[0]: expected batch, heads, "
-                     "kv_heads, q_len or k_len, found 'rows'");
+                     "kv_heads, q_len, k_len or total_q, found 'rows'");
   EXPECT_EQ(
       listMessageAfter([](json &k) { k[1]["buffer_bytes"][0]["bytes"] = 0; }),
       second + ".buffer_bytes[0].bytes: expected 1 .. 1073741824, found 0");

@@ -116,7 +116,8 @@ struct ListBlocks : ir::impl::ListBlocksBase<ListBlocks> {
     auto add = [&](DimKind kind) {
       dims.push_back(DimAttr::get(&getContext(), kind, 0));
     };
-    if (isUsed("b"))
+    // Lengths, too, belong to a batch entry.
+    if (isUsed("b") || kernel.getBatch() != Batch::Dense)
       add(DimKind::Batch);
     if (isUsed("h"))
       add(DimKind::Heads);

@@ -141,6 +141,9 @@ LogicalResult SelectSchedule::select(KernelOp kernel) {
   bool votes = wish && wish.getMax().value_or(MaxMode::Exact) != MaxMode::Exact;
   if (votes && family.engine() == Engine::MmaSync)
     rules = std::max(rules, Rules::Light);
+  // So do lengths of its own, of every work item: d128 spilled 92 bytes.
+  if (kernel.getBatch() != Batch::Dense && family.engine() == Engine::MmaSync)
+    rules = Rules::Heavy;
   int64_t qk = kernel.getHeadDimQk(), v = kernel.getHeadDimV();
   int64_t elementBytes = kernel.getDtype().getIntOrFloatBitWidth() / 8;
   std::vector<const TileChoice *> rows =

@@ -71,12 +71,6 @@ void InputChecker::checkTypes() {
 }
 
 void InputChecker::checkLayout() {
-  // Ragged lengths come with the work lists of packed batches; keys that are
-  // only padding can be hidden by a mask.
-  if (kernel.getBatch() != Batch::Dense)
-    refuse("batch", stringifyBatch(kernel.getBatch()),
-           "dense, with a tensor of lengths that the mask reads (`k < "
-           "length[b]`, as specs/length_mask.attn)");
   if (kernel.getKvKind() != Kv::Contiguous)
     refuse("kv", stringifyKv(kernel.getKvKind()), "contiguous");
   // `auto` may choose one piece, and does.

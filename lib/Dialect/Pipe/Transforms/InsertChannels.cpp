@@ -106,7 +106,7 @@ private:
 
   /// The kernel argument that describes the boxes of a view's tiles: `rows` of
   /// their rows each.
-  Value addMap(StringRef name, tile::ValType tile, int64_t rows) {
+  Value addMap(Value view, tile::ValType tile, int64_t rows) {
     MLIRContext *context = func.getContext();
     auto integer = [&](int64_t value) -> Attribute {
       return rewriter.getI64IntegerAttr(value);
@@ -118,8 +118,12 @@ private:
                        tile.getElementType().getIntOrFloatBitWidth()));
     box.append("box_rows", integer(rows));
     box.append("swizzle", integer(panelBytes));
+    auto make = view.getDefiningOp<tile::MakeViewOp>();
+    if (make && make.getRagged())
+      box.append("ragged", rewriter.getUnitAttr());
     NamedAttrList attributes;
-    attributes.append("attn.arg", rewriter.getStringAttr(name + "_map"));
+    attributes.append("attn.arg",
+                      rewriter.getStringAttr(viewName(view) + "_map"));
     attributes.append("attn.map", box.getDictionary(context));
     attributes.append("llvm.align", integer(mapAlignment));
     attributes.append("llvm.byval", TypeAttr::get(LLVM::LLVMArrayType::get(
@@ -181,7 +185,7 @@ private:
     pipe::OpenOp channel =
         schedule.usesTma()
             ? open(name, tile, keys ? stages : itemSlots, pipe::Via::Tma,
-                   addMap(name, tile, tile.getSizes()[0]), Value())
+                   addMap(load.getView(), tile, tile.getSizes()[0]), Value())
             : open(name, tile, keys ? stages : itemSlots, pipe::Via::CpAsync,
                    Value(), Value());
     if (!keys && !unringed)
@@ -230,10 +234,10 @@ private:
     Value alias = isFed() || !unringed ? Value() : Value(unringed.getChannel());
     StringRef name = viewName(store.getView());
     // A warp holds whole rows, and sends them off by itself.
-    Value map =
-        schedule.storesByTma()
-            ? addMap(name, type, type.getSizes()[0] / *schedule.getWarps())
-            : Value();
+    Value map = schedule.storesByTma()
+                    ? addMap(store.getView(), type,
+                             type.getSizes()[0] / *schedule.getWarps())
+                    : Value();
     pipe::OpenOp channel = open(name, type, 1, pipe::Via::Store, map, alias);
     rewriter.replaceOpWithNewOp<pipe::DrainOp>(store, channel, tile,
                                                store.getView(), store.getRow());

@@ -108,8 +108,8 @@ private:
       return enterLoop(work, cursor, [&](ValueRange inits, TypeRange types) {
         return tile::ForWorkOp::create(
             rewriter, work.getLoc(), types, work.getBatch(), work.getHeads(),
-            work.getRows(), work.getStep(), work.getTogether(), work.getClaim(),
-            work.getMail(), inits);
+            work.getRows(), work.getStep(), work.getStarts(),
+            work.getTogether(), work.getClaim(), work.getMail(), inits);
       });
     if (auto keys = dyn_cast<tile::ForKeysOp>(op))
       return enterLoop(keys, cursor, [&](ValueRange inits, TypeRange types) {

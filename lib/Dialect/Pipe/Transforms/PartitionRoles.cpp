@@ -77,6 +77,7 @@ private:
       auto copy = tile::ForWorkOp::create(
           builder, loc, TypeRange(), mapped(work.getBatch()),
           mapped(work.getHeads()), mapped(work.getRows()), work.getStep(),
+          work.getStarts(),
           work.getTogether() ? mapped(work.getTogether()) : Value(),
           work.getClaim(), work.getMail(), ValueRange());
       enter(copy.getBody(), work.getBody().getArguments().take_front(3));

@@ -69,6 +69,12 @@ ParseResult ForWorkOp::parse(OpAsmParser &parser, OperationState &state) {
     return failure();
   for (auto &arg : args)
     arg.type = i32;
+  Type pointer = LLVM::LLVMPointerType::get(builder.getContext(), 1);
+  bool isPacked = succeeded(parser.parseOptionalKeyword("packed"));
+  OpAsmParser::UnresolvedOperand starts;
+  if (isPacked && (parser.parseOperand(starts) ||
+                   parser.resolveOperand(starts, pointer, state.operands)))
+    return failure();
   bool hasTogether = succeeded(parser.parseOptionalKeyword("together"));
   if (hasTogether) {
     OpAsmParser::UnresolvedOperand together;
@@ -78,11 +84,8 @@ ParseResult ForWorkOp::parse(OpAsmParser &parser, OperationState &state) {
   }
   bool hasClaim = succeeded(parser.parseOptionalKeyword("claim"));
   OpAsmParser::UnresolvedOperand counter, mail;
-  if (hasClaim &&
-      (parser.parseOperand(counter) ||
-       parser.resolveOperand(
-           counter, LLVM::LLVMPointerType::get(builder.getContext(), 1),
-           state.operands)))
+  if (hasClaim && (parser.parseOperand(counter) ||
+                   parser.resolveOperand(counter, pointer, state.operands)))
     return failure();
   bool hasMail = succeeded(parser.parseOptionalKeyword("through"));
   Type mailType;
@@ -95,10 +98,10 @@ ParseResult ForWorkOp::parse(OpAsmParser &parser, OperationState &state) {
       parser.resolveOperands(inits, types, initLoc, state.operands))
     return failure();
   state.addTypes(types);
-  state.addAttribute(
-      getOperandSegmentSizesAttrName(state.name),
-      builder.getDenseI32ArrayAttr({1, 1, 1, hasTogether, hasClaim, hasMail,
-                                    static_cast<int32_t>(inits.size())}));
+  state.addAttribute(getOperandSegmentSizesAttrName(state.name),
+                     builder.getDenseI32ArrayAttr(
+                         {1, 1, 1, isPacked, hasTogether, hasClaim, hasMail,
+                          static_cast<int32_t>(inits.size())}));
   state.addAttribute("step", builder.getI64IntegerAttr(step));
   Region *body = state.addRegion();
   if (parser.parseRegion(*body, args) ||
@@ -112,6 +115,8 @@ void ForWorkOp::print(OpAsmPrinter &printer) {
   printer << " (" << getB() << ", " << getH() << ", " << getM0() << ") in ("
           << getBatch() << ", " << getHeads() << ", " << getRows() << ") step "
           << getStep();
+  if (getStarts())
+    printer << " packed " << getStarts();
   if (getTogether())
     printer << " together " << getTogether();
   if (getClaim())
@@ -285,10 +290,11 @@ LogicalResult FillOp::verify() {
 }
 
 LogicalResult MakeViewOp::verify() {
-  if (getPosition().empty() || getPosition().size() == 2)
+  if ((getPosition().empty() && !getRagged()) || getPosition().size() == 2)
     return success();
-  return emitOpError() << "T23: expected a head and a batch entry, found "
-                       << getPosition().size() << " indices";
+  return emitOpError() << "T23: expected a head and a "
+                       << (getRagged() ? "first row" : "batch entry")
+                       << ", found " << getPosition().size() << " indices";
 }
 
 LogicalResult DotOp::verify() {

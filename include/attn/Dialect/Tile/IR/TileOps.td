@@ -40,6 +40,13 @@ def Tile_ForWorkOp : Tile_Op<"for_work", [SingleBlockImplicitTerminator<"YieldOp
     says which (its second element counts blocks that are done). Of several roles
     one claims and tells the others `through` a mail (pipe level).
 
+    With `packed %starts`, batch entries are sequences of their own lengths, packed
+    one behind the other: `rows` is their total, `starts` the first row of each
+    in memory, i32[batch + 1], and `m0` counts from the first row of its
+    sequence. No block needs to know all lengths: sequence b has the tiles from
+    `starts[b] / step + b` on, which is enough of them, and at most one that lies
+    past its end, at which the body has nothing to do.
+
     Values carried with `iter` go from item to item of one block: they may count
     what the block did, never change a result.
 
@@ -52,8 +59,8 @@ def Tile_ForWorkOp : Tile_Op<"for_work", [SingleBlockImplicitTerminator<"YieldOp
     }
     ```
   }];
-  let arguments = (ins I32:$batch, I32:$heads, I32:$rows, I64Attr:$step, Optional<I32>:$together,
-                       Optional<Tile_GlobalPtr>:$claim, Optional<AnyType>:$mail, Variadic<AnyType>:$inits);
+  let arguments = (ins I32:$batch, I32:$heads, I32:$rows, I64Attr:$step, Optional<Tile_GlobalPtr>:$starts,
+                       Optional<I32>:$together, Optional<Tile_GlobalPtr>:$claim, Optional<AnyType>:$mail, Variadic<AnyType>:$inits);
   let results = (outs Variadic<AnyType>:$results);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
@@ -167,19 +174,21 @@ def Tile_MakeViewOp : Tile_Op<"make_view", [Pure]> {
     `rows` rows at `stride` elements from each other, the first one `offset`
     elements after `base`. All of it in 64 bits (contract C10). `at` says the same
     offset as the indices of the head and of the batch entry, for loads that
-    compute the address themselves.
+    compute the address themselves; of a `ragged` view, as the head and the row
+    at which it begins among all rows of the tensor, `stride` elements apart.
 
-    Constraint: (T23) a position is a head and a batch entry.
+    Constraint: (T23) a position is a head and a batch entry (or first row), and
+    a ragged view has one.
 
     ```mlir
     %kv = tile.make_view "k" %k[%offset] stride %stride rows %k_len : !tile.view<72 x bf16>
     ```
   }];
   let arguments = (ins StrAttr:$name, Tile_GlobalPtr:$base, I64:$offset, I64:$stride, I32:$rows,
-                       Variadic<I32>:$position);
+                       Variadic<I32>:$position, UnitAttr:$ragged);
   let results = (outs Tile_ViewType:$view);
-  let assemblyFormat = [{$name $base `[` $offset `]` `stride` $stride `rows` $rows (`at` `(` $position^ `)`)?
-                         attr-dict `:` type($view)}];
+  let assemblyFormat = [{$name $base `[` $offset `]` `stride` $stride `rows` $rows
+                         (`at` `(` $position^ `)`)? (`ragged` $ragged^)? attr-dict `:` type($view)}];
   let hasVerifier = 1;
 }
 

@@ -264,6 +264,11 @@ def Warp_TmaLoadOp : Warp_OrderingOp<"tma_load"> {
     (0, row, head, batch). Elements outside the tensor are filled with zeros. All
     bytes of the slot count towards the phase of the barrier.
 
+    Sequences that lie one behind the other have no dimension of their own, yet
+    what is past the end of one must read as zero too. `(row, head, start) of
+    rows` is row `row` of the `rows` ones from row `start` on, by a map that
+    finds it by two coordinates and a wrap of the address (attn/Layout/RaggedMap.h).
+
     ```mlir
     warp.tma_load %k[%slot], %map, (%row, %head, %batch) signals %full[%slot] : !warp.buffer<2x128x128xbf16>, !warp.barriers<2>
     ```
@@ -274,10 +279,10 @@ def Warp_TmaLoadOp : Warp_OrderingOp<"tma_load"> {
     * (TL3) it is in a `warp.single`.
   }];
   let arguments = (ins Warp_Buffer:$buffer, I32:$slot, LLVM_PointerInAddressSpace<0>:$map, I32:$row, I32:$head,
-                       I32:$batch, Warp_Barriers:$barriers, I32:$barrierSlot);
+                       I32:$batch, Optional<I32>:$rows, Warp_Barriers:$barriers, I32:$barrierSlot);
   let assemblyFormat = [{
-    $buffer `[` $slot `]` `,` $map `,` `(` $row `,` $head `,` $batch `)` `signals` $barriers `[` $barrierSlot `]`
-    attr-dict `:` type($buffer) `,` type($barriers)
+    $buffer `[` $slot `]` `,` $map `,` `(` $row `,` $head `,` $batch `)` (`of` $rows^)?
+    `signals` $barriers `[` $barrierSlot `]` attr-dict `:` type($buffer) `,` type($barriers)
   }];
   let hasVerifier = 1;
 }
@@ -290,8 +295,8 @@ def Warp_TmaStoreOp : Warp_OrderingOp<"tma_store"> {
     starts a copy per panel of the buffer, and makes them one group. `map` points
     to a CUtensorMap of the dimensions (column, row, head, batch), whose box is
     the warp's share of a panel and whose swizzle is 128 bytes; the tile begins
-    at (0, row, head, batch). Elements outside the tensor are not written. Until
-    `warp.tma_store_wait` the bytes of the buffer must not be written.
+    at (0, row, head, batch), or `of rows` of a sequence, as `warp.tma_load` has it.
+    Elements outside the tensor are not written. Until `warp.tma_store_wait` the bytes of the buffer must not be written.
 
     ```mlir
     warp.tma_store %o[%slot], %map, (%row, %head, %batch), warps = 8 : !warp.buffer<1x128x128xbf16>
@@ -303,9 +308,9 @@ def Warp_TmaStoreOp : Warp_OrderingOp<"tma_store"> {
     * (TS3) it is not in a `warp.single`.
   }];
   let arguments = (ins Warp_Buffer:$buffer, I32:$slot, LLVM_PointerInAddressSpace<0>:$map, I32:$row, I32:$head,
-                       I32:$batch, Warp_Warps:$warps);
+                       I32:$batch, Optional<I32>:$rows, Warp_Warps:$warps);
   let assemblyFormat = [{
-    $buffer `[` $slot `]` `,` $map `,` `(` $row `,` $head `,` $batch `)` `,` `warps` `=` $warps
+    $buffer `[` $slot `]` `,` $map `,` `(` $row `,` $head `,` $batch `)` (`of` $rows^)? `,` `warps` `=` $warps
     attr-dict `:` type($buffer)
   }];
   let hasVerifier = 1;
