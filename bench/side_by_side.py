@@ -255,6 +255,11 @@ def machine_state():
         return "not known"
 
 
+def without_folders(word):
+    """A word of the command line, files by their names: folders are a machine's own."""
+    return pathlib.PurePath(word).name if word.startswith("/") else word
+
+
 class Bench:
     def __init__(self, options, torch):
         from candidates import OnGpu, OnSimulator, open_library
@@ -266,7 +271,7 @@ class Bench:
         self.clock = GpuClock(torch) if on_gpu else HostClock()
         self.environment = {
             "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-            "command": sys.argv,
+            "command": [without_folders(word) for word in sys.argv],
             "device": torch.cuda.get_device_name() if on_gpu else "simulator",
             "torch": torch.__version__,
             "cudnn": torch.backends.cudnn.version(),

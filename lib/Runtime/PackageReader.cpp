@@ -121,13 +121,17 @@ static WorkFactor readFactor(const json &value, const std::string &where) {
     factor.extent = value.get<std::string>();
   else
     std::tie(factor.extent, factor.divisor) = readPair(value, "ceildiv", where);
-  if (value.is_object() && value.contains("plus"))
-    factor.plus = readString(value, "plus", where);
-  for (const std::string &extent : {factor.extent, factor.plus})
-    if (!isWorkExtent(extent) && (&extent == &factor.extent || !extent.empty()))
+  auto check = [&](const std::string &extent) {
+    if (!isWorkExtent(extent))
       fail(where, "expected batch, heads, kv_heads, q_len, k_len or total_q, "
                   "found '" +
                       extent + "'");
+  };
+  check(factor.extent);
+  if (value.is_object() && value.contains("plus")) {
+    factor.plus = readString(value, "plus", where);
+    check(factor.plus);
+  }
   return factor;
 }
 
@@ -152,8 +156,13 @@ static KernelArgument readArgument(const json &value, const Problem &problem,
                        INT32_MAX);
     };
     argument.box = {integer("box_rows"), integer("box_columns"),
-                    integer("swizzle"),
-                    value.contains("ragged") && value["ragged"] == true};
+                    integer("swizzle")};
+    if (value.contains("ragged")) {
+      if (!value["ragged"].is_boolean())
+        fail(where + ".ragged", std::string("expected true or false, found ") +
+                                    value["ragged"].type_name());
+      argument.box.ragged = value["ragged"].get<bool>();
+    }
   }
   std::string fault = resolveArgument(problem, argument);
   if (!fault.empty())

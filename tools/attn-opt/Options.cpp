@@ -7,20 +7,18 @@
 
 #include "Options.h"
 
+#include "MlirOptions.h"
 #include "TileMapOptions.h"
 
 #include "attn/Layout/GpuTarget.h"
 #include "attn/Pipelines/CommandLine.h"
 
-#include "mlir/IR/AsmState.h"
-#include "mlir/IR/MLIRContext.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Support/Timing.h"
 
 namespace cl = llvm::cl;
 
 static cl::OptionCategory category("attn-opt options");
-static cl::OptionCategory mlirCategory("options of MLIR");
 static cl::opt<std::string> inputFile(cl::Positional, cl::init("-"),
                                       cl::desc("<specification or module>"),
                                       cl::cat(category));
@@ -64,52 +62,6 @@ static cl::opt<bool, false, attn::FlagParser>
             cl::desc("Print remarks about decisions"));
 
 //===----------------------------------------------------------------------===//
-// MLIR's options
-//===----------------------------------------------------------------------===//
-
-/// Names of the options that are registered while `registerThem` runs, which
-/// --help then shows; the hundreds of LLVM's are left to --help-hidden.
-static llvm::SmallVector<llvm::StringRef>
-showOptionsOf(llvm::function_ref<void()> registerThem) {
-  llvm::StringMap<cl::Option *> before;
-  for (auto &entry : cl::getRegisteredOptions())
-    before[entry.first] = entry.second;
-  registerThem();
-  llvm::SmallVector<llvm::StringRef> names;
-  for (auto &entry : cl::getRegisteredOptions())
-    if (!before.count(entry.first)) {
-      // Those of another category stay there, hidden.
-      if (llvm::is_contained(entry.second->Categories,
-                             &cl::getGeneralCategory()))
-        entry.second->addCategory(mlirCategory);
-      // The option that lists the passes answers to each of their names.
-      if (entry.second->ArgStr == entry.first)
-        names.push_back(entry.first);
-    }
-  llvm::sort(names);
-  return names;
-}
-
-/// Those that only MlirOptMain looks at. The others work in both ways to run.
-static llvm::SmallVector<llvm::StringRef>
-registerMlirOptions(mlir::DialectRegistry &registry) {
-  llvm::SmallVector<llvm::StringRef> names = showOptionsOf(
-      [&] { mlir::MlirOptMainConfig::registerCLOptions(registry); });
-  showOptionsOf([] {
-    mlir::registerAsmPrinterCLOptions();
-    mlir::registerMLIRContextCLOptions();
-    mlir::registerPassManagerCLOptions();
-    mlir::registerDefaultTimingManagerCLOptions();
-  });
-  // Passes work in both ways, and the lists are printed instead of a run.
-  llvm::erase_if(names, [](llvm::StringRef name) {
-    return name == "pass-pipeline" || name == "list-passes" ||
-           name == "show-dialects";
-  });
-  return names;
-}
-
-//===----------------------------------------------------------------------===//
 // To plain values
 //===----------------------------------------------------------------------===//
 
@@ -143,7 +95,7 @@ std::optional<std::string> attn::parseOptions(int argc, char **argv,
                                               mlir::DialectRegistry &registry,
                                               OptOptions &options) {
   llvm::SmallVector<llvm::StringRef> mlirOnly = registerMlirOptions(registry);
-  cl::HideUnrelatedOptions({&category, &tileMapCategory(), &mlirCategory});
+  cl::HideUnrelatedOptions({&category, &tileMapCategory(), &mlirCategory()});
   if (std::optional<std::string> error = parseCommandLine(
           argc, argv,
           "Lowers a specification or a module towards PTX, level by level\n",

@@ -169,6 +169,7 @@ Value RuleInliner::emitLoad(OpBuilder &builder, ir::ReadOp op,
     if (index.getType() != i64)
       index = arith::ExtSIOp::create(builder, loc, i64, index);
     index = inSequence(builder, loc, tensor.getDim(axis).getKind(), index);
+    // Also of a ragged dimension: behind an empty sequence there may be no row.
     Value last = arith::SubIOp::create(builder, loc, size, one);
     index = arith::MinSIOp::create(builder, loc, index, last);
     index = arith::MaxSIOp::create(builder, loc, index, zero);

@@ -131,6 +131,64 @@ TEST(MapArguments, StrideZeroIsAStride) {
   EXPECT_NO_THROW(checkTensorMap(plan.maps[1].map));
 }
 
+/// The small package over padded sequences, K by a ragged map.
+Package raggedPackage() {
+  Package package = mapPackage();
+  package.problem.batch = BatchKind::Padded;
+  package.kernels[0].arguments[1].box.ragged = true;
+  return package;
+}
+
+LaunchArguments raggedArguments() {
+  LaunchArguments arguments = smallArguments();
+  arguments.qLens = arguments.kLens = 0x100;
+  return arguments;
+}
+
+TEST(MapArguments, RaggedMapsEndWithASequence) {
+  Package package = raggedPackage();
+  LaunchPlan plan = planOf(package, raggedArguments());
+  ASSERT_EQ(plan.maps.size(), 4u);
+  const TensorMap &k = plan.maps[1].map;
+  EXPECT_NO_THROW(checkTensorMap(k));
+  EXPECT_EQ(k.rank, 5u);
+  EXPECT_EQ(k.dims, (Dims{64, 1u << 30, 2, 1u << 31, (1u << 30) + 1}));
+  EXPECT_EQ(k.strides, (Strides{256, 128, 256, (uint64_t(1) << 35) - 256}));
+  EXPECT_EQ(k.box, (Box{64, 128, 1, 1, 1}));
+  // Row 7 of the 9 rows from row 300 on, of the second head; 9 is outside.
+  auto coordinates = [](uint64_t row) {
+    return std::array<uint64_t, 5>{0, (1u << 30) - 9 + row, 1, 300 + 9,
+                                   1u << 30};
+  };
+  uint64_t address = k.base;
+  for (size_t i = 1; i < 5; ++i) {
+    ASSERT_LT(coordinates(7)[i], k.dims[i]);
+    address += coordinates(7)[i] * k.strides[i - 1];
+  }
+  EXPECT_EQ(address, k.base + 307 * 256 + 128);
+  EXPECT_EQ(coordinates(9)[1], k.dims[1]);
+}
+
+TEST(MapArguments, WhatARaggedMapCannotExpress) {
+  auto reason = [](int64_t strideB, int64_t strideS) {
+    LaunchArguments arguments = raggedArguments();
+    arguments.k.strideB = strideB;
+    arguments.k.strideS = strideS;
+    Package package = raggedPackage();
+    return planOf(package, arguments).reason;
+  };
+  const std::string over = "plain (sm_80; passed over fwd: k_map: k_stride_";
+  EXPECT_EQ(reason(38408, 128),
+            over + "b = 38408: a map of sequences allows multiples of the row "
+                   "stride 128 and up to 2^30 rows in all)");
+  EXPECT_EQ(reason(int64_t(1) << 37, 128),
+            over + "b = 137438953472: a map of sequences allows multiples of "
+                   "the row stride 128 and up to 2^30 rows in all)");
+  EXPECT_EQ(reason(38400, 0),
+            over + "s = 0: a map of sequences allows strides above 0)");
+  EXPECT_EQ(reason(0, 128), "fwd (sm_80)");
+}
+
 TEST(MapArguments, WithoutAnotherKernelThatIsTheError) {
   Package package = mapPackage();
   package.kernels.pop_back();

@@ -152,6 +152,12 @@ TEST(Package, MalformedFields) {
   EXPECT_EQ(kernel([](json &k) { k["work_items"][0] = "q_heads"; }),
             "malformed package: kernels[0].work_items[0]: expected batch, "
             "heads, kv_heads, q_len, k_len or total_q, found 'q_heads'");
+  EXPECT_EQ(kernel([](json &k) { k["work_items"][0] = ""; }),
+            "malformed package: kernels[0].work_items[0]: expected batch, "
+            "heads, kv_heads, q_len, k_len or total_q, found ''");
+  EXPECT_EQ(kernel([](json &k) { k["work_items"][2]["plus"] = "rows"; }),
+            "malformed package: kernels[0].work_items[2]: expected batch, "
+            "heads, kv_heads, q_len, k_len or total_q, found 'rows'");
   EXPECT_EQ(kernel([](json &k) { k["work_items"][2]["ceildiv"][1] = 0; }),
             "malformed package: kernels[0].work_items[2].ceildiv[1]: expected "
             "1 .. 2147483647, found 0");
@@ -239,6 +245,8 @@ TEST(Package, TensorMaps) {
             named + "swizzle = 16: allowed 0, 32, 64, 128 bytes");
   EXPECT_EQ(map("swizzle", "128"),
             where + ".swizzle: expected an integer, found string");
+  EXPECT_EQ(map("ragged", 1),
+            where + ".ragged: expected true or false, found number");
   for (const char *field : {"box_rows", "box_columns", "swizzle"})
     EXPECT_EQ(messageAfter([&](json &root) {
                 root["kernels"][1]["arguments"].back().erase(field);

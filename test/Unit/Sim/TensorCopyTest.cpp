@@ -16,6 +16,13 @@ using namespace attn::simtest;
 namespace {
 
 const std::string leader = "setp.ne.u32 %p0, %t, 0;\n";
+/// What all threads have written to `sh`, by one of them.
+const std::string storeTheBox =
+    "fence.proxy.async.shared::cta;\nbar.sync 0;\n" + leader +
+    "@%p0 ret;\n"
+    "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%map, {0, 0}], "
+    "[sh];\n"
+    "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;";
 
 //===----------------------------------------------------------------------===//
 // Tiles of tensors
@@ -431,14 +438,8 @@ TEST(TensorMisuse, WhatIsCutOffIsNotRead) {
                       "xor.b32 %r1, %r1, %r0; shl.b32 %r1, %r1, 4;\n"
                       "shl.b32 %r0, %r0, 7; add.u32 %r1, %r1, %r0;\n"
                       "mov.u32 %r0, sh; add.u32 %r1, %r1, %r0;\n"
-                      "st.shared.v4.u32 [%r1], {%t, %t, %t, %t};\n"
-                      "fence.proxy.async.shared::cta;\nbar.sync 0;\n" +
-                          leader +
-                          "@%p0 ret;\n"
-                          "cp.async.bulk.tensor.2d.global.shared::cta."
-                          "bulk_group [%map, {0, 0}], [sh];\n"
-                          "cp.async.bulk.commit_group;\n"
-                          "cp.async.bulk.wait_group 0;",
+                      "st.shared.v4.u32 [%r1], {%t, %t, %t, %t};\n" +
+                          storeTheBox,
                       4),
               "");
     EXPECT_EQ(run.harness.checks(), rows == 5 ? "uninitialized-shared" : "");
@@ -459,14 +460,8 @@ TEST(TensorMisuse, RowsThatEndWithinAPiece) {
     run.setMap(map);
     run.config.block[0] = 64;
     EXPECT_EQ(run.run("shl.b32 %r0, %t, 2; mov.u32 %r1, sh;\n"
-                      "add.u32 %r1, %r1, %r0; st.shared.u32 [%r1], %t;\n"
-                      "fence.proxy.async.shared::cta;\nbar.sync 0;\n" +
-                          leader +
-                          "@%p0 ret;\n"
-                          "cp.async.bulk.tensor.2d.global.shared::cta."
-                          "bulk_group [%map, {0, 0}], [sh];\n"
-                          "cp.async.bulk.commit_group;\n"
-                          "cp.async.bulk.wait_group 0;",
+                      "add.u32 %r1, %r1, %r0; st.shared.u32 [%r1], %t;\n" +
+                          storeTheBox,
                       4),
               "");
     EXPECT_EQ(run.harness.checks(), columns == 60 ? "tensor-row-end" : "");
