@@ -296,7 +296,8 @@ def Warp_TmaStoreOp : Warp_OrderingOp<"tma_store"> {
     to a CUtensorMap of the dimensions (column, row, head, batch), whose box is
     the warp's share of a panel and whose swizzle is 128 bytes; the tile begins
     at (0, row, head, batch), or `of rows` of a sequence, as `warp.tma_load` has it.
-    Elements outside the tensor are not written. Until `warp.tma_store_wait` the bytes of the buffer must not be written.
+    Elements outside the tensor are not written. Until `warp.tma_store_wait` the
+    bytes of the buffer must not be written.
 
     ```mlir
     warp.tma_store %o[%slot], %map, (%row, %head, %batch), warps = 8 : !warp.buffer<1x128x128xbf16>
